@@ -1,0 +1,314 @@
+"""Settings of a run: a YAML file, then `key=value` overrides. The paper's numbers are the defaults.
+
+Every key is checked; a wrong one ends in a `UsageError` that names it and the nearest right one.
+"""
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import yaml
+from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
+
+from agent_world.errors import UsageError
+from agent_world.schema import Engine, Record
+
+Role = Literal["miner", "coder", "synthesizer", "validator", "diagnoser", "taxonomist"]
+
+
+class ModelConfig(Record):
+    """A chat model by LangChain's `init_chat_model`; any OpenAI-compatible server by `base_url`, so vLLM too."""
+
+    name: str
+    """`provider:model`, for example `openai:gpt-5` or, with `base_url`, `openai:Qwen/Qwen3-8B`."""
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+    """Left out, the provider's own environment variable is read."""
+    temperature: float = 0.0
+    timeout_s: float = 120.0
+    retries: int = 3
+
+
+class RoleConfig(Record):
+    """Who decides in a role: our algorithms (`procedural`), or a chat model (`llm`)."""
+
+    engine: Engine = "procedural"
+    model: ModelConfig | None = None
+
+    @model_validator(mode="after")
+    def _llm_needs_a_model(self) -> "RoleConfig":
+        if self.engine == "llm" and self.model is None:
+            raise ValueError("engine llm needs a model: set model.name (provider:model)")
+        return self
+
+
+class McpThemeSource(Record):
+    """A live MCP server, asked for its tools over stdio."""
+
+    kind: Literal["mcp"] = "mcp"
+    command: tuple[str, ...]
+    name: str
+    description: str = ""
+
+
+class ToolDocsThemeSource(Record):
+    """A JSON file of OpenAI functions: `{"name", "description", "functions": [...]}`."""
+
+    kind: Literal["tool_docs"] = "tool_docs"
+    path: Path
+
+
+class PrdThemeSource(Record):
+    """A product requirement document in Markdown or plain text: its first heading names the theme."""
+
+    kind: Literal["prd"] = "prd"
+    path: Path
+
+
+ThemeSource = Annotated[McpThemeSource | ToolDocsThemeSource | PrdThemeSource, Field(discriminator="kind")]
+
+
+class WebSettings(Record):
+    """The web that the miner sees."""
+
+    serve_examples: bool = False
+    """Start the offline web of `examples/` for the run."""
+    host: str = "127.0.0.1"
+    port: int = 8737
+    search: str = "http://127.0.0.1:8737/search?q={query}"
+    """A site's own search: an address with `{query}`, answering JSON `{"results": [{title, address, snippet}]}`."""
+    allow_private: bool = False
+    """Allow loopback, private and link-local addresses. Off: such addresses are refused."""
+    browser: Path | None = None
+    """Executable; left out, Playwright's own Chromium, else the system's."""
+    page_timeout_s: float = 15.0
+    max_bytes: int = 5_000_000
+    delay_s: float = 0.0
+    """Pause between two requests to one host."""
+
+
+class MiningSettings(Record):
+    queries: int = 4
+    pages: int = 12
+    """Most pages opened for a theme."""
+    listing_pages: int = 5
+    """Most pages followed in one pagination."""
+    min_tables: int = 1
+    min_rows: int = 20
+    max_rows: int = 200
+    """Most rows kept in one table."""
+    max_tables: int = 4
+
+
+class ComplexifySettings(Record):
+    rounds: int = 1
+
+
+class ToolSettings(Record):
+    """Section 3.1: a tool is kept when it compiles and more than `keep_above` of its tests pass."""
+
+    max_tools: int = 24
+    keep_above: float = 0.5
+    repairs: int = 2
+
+
+class TaxonomySettings(Record):
+    clusters: int = 50
+    types: int = 20
+
+
+class TaskSettings(Record):
+    graph: int = 12
+    """Graph-based tasks wanted from an environment."""
+    program: int = 6
+    tries: int = 6
+    """Candidates a wanted task, at most."""
+    max_level: int = 5
+    max_answer_chars: int = 400
+    attempts: int = 5
+    """ReAct attempts a task where a model is set; kept at `keep_at` consistent passes."""
+    keep_at: int = 2
+
+
+class LocalRuntime(Record):
+    """Isolated worker processes on this machine."""
+
+    kind: Literal["local"] = "local"
+    call_timeout_s: float = 5.0
+    run_timeout_s: float = 20.0
+    memory_mb: int = 512
+    disk_mb: int = 64
+    max_instances: int = 64
+    observation_chars: int = 4000
+    clock: str = "2026-01-15T09:00:00"
+    """The time that tools see, UTC."""
+
+
+RuntimeConfig = LocalRuntime
+"""Becomes a union tagged by `kind` as backends are added."""
+
+
+class TinyPolicy(Record):
+    """A Qwen3-architecture model built in code, with its own tokenizer: for CPUs, no download."""
+
+    kind: Literal["tiny"] = "tiny"
+    layers: int = 4
+    hidden: int = 128
+    heads: int = 4
+    feed_forward: int = 256
+    vocabulary: int = 2048
+    threads: int = 2
+
+
+class CheckpointPolicy(Record):
+    """A Transformers checkpoint by path or hub name."""
+
+    kind: Literal["checkpoint"] = "checkpoint"
+    model: str
+    dtype: str = "auto"
+
+
+class ChatPolicy(Record):
+    """A chat model behind an API: it can be evaluated and diagnosed, not trained."""
+
+    kind: Literal["chat"] = "chat"
+    model: ModelConfig
+
+
+PolicyConfig = Annotated[TinyPolicy | CheckpointPolicy | ChatPolicy, Field(discriminator="kind")]
+
+
+class SFTSettings(Record):
+    steps: int = 600
+    batch: int = 8
+    learning_rate: float = 1e-3
+    max_tokens: int = 768
+    save_steps: int = 200
+    trajectories: int = 4000
+    """Oracle conversations wanted (section 3.2.1 uses 40K of a strong model)."""
+
+
+class GRPOSettings(Record):
+    """Section 3.2.1: 32 tasks x 8 rollouts, temperature 1, top-p 1, clip 0.2 / 0.28, KL to the reference."""
+
+    steps: int = 20
+    tasks_per_step: int = 32
+    rollouts: int = 8
+    learning_rate: float = 1e-6
+    temperature: float = 1.0
+    top_p: float = 1.0
+    epsilon: float = 0.2
+    epsilon_high: float = 0.28
+    beta: float = 0.001
+    turn_tokens: int = 32_000
+    max_tokens: int = 80_000
+    max_calls: int = 40
+    save_steps: int = 10
+
+
+class ArenaSettings(Record):
+    """Section 3.2.2: K environments from each first-tier type, held out of training."""
+
+    environments_per_type: int = 5
+    max_share: float = 0.34
+    """At most this share of all environments is held out."""
+    graph: int = 6
+    program: int = 3
+    max_turns: int = 12
+    turn_tokens: int = 96
+    batch: int = 64
+
+
+class Settings(Record):
+    workspace: Path
+    seed: int = 0
+    concurrency: int = Field(default=2, ge=1)
+    """Units (themes, environments) worked on at once."""
+    rounds: int = 2
+    """Evolution rounds: diagnose, target, train, measure again."""
+    roles: dict[Role, RoleConfig] = {}
+    themes: tuple[ThemeSource, ...] = ()
+    web: WebSettings = WebSettings()
+    mining: MiningSettings = MiningSettings()
+    complexify: ComplexifySettings = ComplexifySettings()
+    tools: ToolSettings = ToolSettings()
+    taxonomy: TaxonomySettings = TaxonomySettings()
+    tasks: TaskSettings = TaskSettings()
+    runtime: RuntimeConfig = RuntimeConfig()
+    policy: PolicyConfig = TinyPolicy()
+    sft: SFTSettings = SFTSettings()
+    grpo: GRPOSettings = GRPOSettings()
+    arena: ArenaSettings = ArenaSettings()
+
+    def role(self, name: Role) -> RoleConfig:
+        return self.roles.get(name, RoleConfig())
+
+
+def load_settings(path: Path, overrides: Sequence[str] = ()) -> Settings:
+    """Read `path`, apply `a.b=value` overrides (values are YAML), and check everything.
+
+    Relative paths of theme sources are taken from the file's own folder, the workspace from the working
+    directory. Raises `UsageError`.
+    """
+    try:
+        raw = yaml.safe_load(path.read_text())
+    except FileNotFoundError as error:
+        raise UsageError(f"There is no configuration {path}; try configs/quickstart.yaml.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"Cannot read the configuration {path}: {error}.") from error
+    except yaml.YAMLError as error:
+        raise UsageError(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
+    if not isinstance(raw, dict):
+        raise UsageError(f"{path} must hold a mapping of settings, not {type(raw).__name__}.")
+    for item in overrides:
+        _override(raw, item)
+    try:
+        settings = Settings.model_validate(raw)
+    except ValidationError as error:
+        raise UsageError(f"{path}: {_explain(error)}") from error
+    return settings.model_copy(update={"themes": tuple(_beside(path, source) for source in settings.themes)})
+
+
+def _beside(path: Path, source: ThemeSource) -> ThemeSource:
+    if isinstance(source, McpThemeSource):
+        return source
+    return source.model_copy(update={"path": (path.parent / source.path).resolve()})
+
+
+def _override(raw: dict[str, Any], item: str) -> None:
+    key, sign, text = item.partition("=")
+    if not sign:
+        raise UsageError(f"Override {item!r} must have the form key=value, for example rounds=1.")
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise UsageError(f"The value of override {item!r} is not YAML.") from error
+    *parents, last = key.split(".")
+    for parent in parents:
+        raw = raw.setdefault(parent, {})
+        if not isinstance(raw, dict):
+            raise UsageError(f"Override {key!r}: {parent!r} is not a section of settings.")
+    raw[last] = value
+
+
+def _explain(error: ValidationError) -> str:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(str(first["loc"][-1]), _names(Settings), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "; remove it."
+        return f"unknown setting {key!r}{hint}"
+    if first["type"] == "missing":
+        return f"setting {key!r} is missing; add it."
+    return f"setting {key!r}: {first['msg']} (got {first.get('input')!r})."
+
+
+def _names(model: type[BaseModel]) -> set[str]:
+    names: set[str] = set()
+    for name, field in model.model_fields.items():
+        names.add(name)
+        for inner in (field.annotation, *get_args(field.annotation)):
+            if isinstance(inner, type) and issubclass(inner, BaseModel):
+                names |= _names(inner)
+    return names
