@@ -6,7 +6,11 @@ FOLDERS = ("tools", "memory", "agents", "graphs", "evals", "training", "examples
 
 setup(
     packages=["agent_world"]
-    + [f"agent_world.{name}" for folder in FOLDERS for name in (folder, *(f"{folder}.{p}" for p in find_packages(folder)))],
+    + [
+        f"agent_world.{name}"
+        for folder in FOLDERS
+        for name in (folder, *(f"{folder}.{p}" for p in find_packages(folder)))
+    ],
     package_dir={"agent_world": "agent_world"} | {f"agent_world.{folder}": folder for folder in FOLDERS},
     package_data={"": ["py.typed", "*.html", "*.jinja", "*.md", "*.json", "*.yaml", "*.css", "*.txt"]},
 )

@@ -40,7 +40,9 @@ def write_bytes(path: Path, data: bytes) -> None:
         os.replace(temporary, path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise StoreError(f"Cannot write {path}: {error.strerror}; free some space or choose another workspace.") from error
+        raise StoreError(
+            f"Cannot write {path}: {error.strerror}; free some space or choose another workspace."
+        ) from error
 
 
 def to_json(value: Record) -> str:
@@ -58,7 +60,9 @@ def read_record(path: Path, kind: type[R]) -> R:
     except FileNotFoundError as error:
         raise StoreError(f"{path} is missing; run the stage that makes it, or start over with --fresh.") from error
     except (ValidationError, ValueError) as error:
-        raise StoreError(f"{path} is damaged ({str(error).splitlines()[0]}); restore it, or start over with --fresh.") from error
+        raise StoreError(
+            f"{path} is damaged ({str(error).splitlines()[0]}); restore it, or start over with --fresh."
+        ) from error
 
 
 def write_records(path: Path, values: Iterable[Record]) -> None:
@@ -74,7 +78,9 @@ def read_records(path: Path, kind: type[R]) -> list[R]:
     try:
         return [kind.model_validate_json(line) for line in path.read_text().splitlines() if line]
     except (ValidationError, ValueError) as error:
-        raise StoreError(f"{path} is damaged ({str(error).splitlines()[0]}); restore it, or start over with --fresh.") from error
+        raise StoreError(
+            f"{path} is damaged ({str(error).splitlines()[0]}); restore it, or start over with --fresh."
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,9 @@ class Bundle:
     def environment(self) -> Environment:
         found = read_record(self.root / "environment.json", Environment)
         if found.format_version > FORMAT_VERSION:
-            raise StoreError(f"{self.root} has bundle format {found.format_version}; this version reads up to {FORMAT_VERSION}.")
+            raise StoreError(
+                f"{self.root} has bundle format {found.format_version}; this version reads up to {FORMAT_VERSION}."
+            )
         return found
 
     def tools(self) -> list[ToolSpec]:
@@ -111,7 +119,9 @@ class Bundle:
 
     def write_environment(self, environment: Environment) -> None:
         """Write the head last: it carries the hash of all that is there."""
-        write_record(self.root / "environment.json", environment.model_copy(update={"content_hash": self.content_hash()}))
+        write_record(
+            self.root / "environment.json", environment.model_copy(update={"content_hash": self.content_hash()})
+        )
 
     def write_tools(self, tools: Sequence[ToolSpec], source: str, tests: str) -> None:
         listed = [t.model_dump(mode="json", by_alias=True, exclude_none=True) for t in tools]

@@ -1,0 +1,82 @@
+"""A scripted OpenAI-compatible chat server on loopback: the real client speaks the real protocol to it.
+
+A local double of a strong model, named as such: it answers with the given replies in order.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from agent_world.settings import ModelConfig
+
+Reply = str | dict[str, Any] | list[dict[str, Any]]
+"""Text, or one or several tool calls as `{"name": ..., "arguments": {...}}`."""
+
+
+@dataclass(slots=True)
+class ScriptedServer:
+    replies: list[Reply]
+    base_url: str = ""
+    requests: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def config(self) -> ModelConfig:
+        return ModelConfig(name="openai:scripted", base_url=self.base_url, api_key="none", timeout_s=20, retries=2)
+
+    async def chat(self, request: Request) -> JSONResponse:
+        self.requests.append(await request.json())
+        if not self.replies:
+            return JSONResponse({"error": {"message": "the script has no more replies"}}, status_code=400)
+        reply = self.replies.pop(0) if len(self.replies) > 1 or not self.repeat else self.replies[0]
+        choice = {
+            "index": 0,
+            "message": _message(reply),
+            "finish_reason": "stop" if isinstance(reply, str) else "tool_calls",
+        }
+        usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+        body = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "scripted", "choices": [choice]}
+        return JSONResponse(body | {"usage": usage})
+
+    repeat: bool = False
+    """Answer with the last reply for ever."""
+
+
+def _message(reply: Reply) -> dict[str, Any]:
+    if isinstance(reply, str):
+        return {"role": "assistant", "content": reply}
+    calls = [
+        {
+            "id": f"call_{i}",
+            "type": "function",
+            "function": {"name": c["name"], "arguments": json.dumps(c["arguments"])},
+        }
+        for i, c in enumerate(reply if isinstance(reply, list) else [reply])
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+@asynccontextmanager
+async def scripted_openai(replies: Sequence[Reply], *, repeat: bool = False) -> AsyncIterator[ScriptedServer]:
+    """`async with scripted_openai(["hello"]) as server: ... server.config, server.requests`."""
+    server = ScriptedServer(list(replies), repeat=repeat)
+    app = Starlette(routes=[Route("/v1/chat/completions", server.chat, methods=["POST"])])
+    runner = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", lifespan="off"))
+    serving = asyncio.create_task(runner.serve())
+    while not runner.started:
+        await asyncio.sleep(0.01)
+    port = runner.servers[0].sockets[0].getsockname()[1]
+    server.base_url = f"http://127.0.0.1:{port}/v1"
+    try:
+        yield server
+    finally:
+        runner.should_exit = True
+        await serving
