@@ -5,8 +5,9 @@ checkpoint never holds a live object and Studio can show and edit the context. W
 already holds a `Deps` for that context, the nodes share it; in Studio the first node opens one for itself.
 """
 
+import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,15 +15,14 @@ from typing import TYPE_CHECKING
 
 from agent_world.agents.model import LangChainModel, open_model
 from agent_world.errors import UsageError
+from agent_world.progress import Progress, silent
 from agent_world.memory.store import Store
 from agent_world.settings import Role, Settings, load_settings
 from agent_world.tools.runtime import Runtime, open_runtime
 
 if TYPE_CHECKING:
     from agent_world.tools.web.browser import Browser
-
-Note = Callable[[str], None]
-"""Takes one line of plain words on what goes on."""
+    from agent_world.tools.web.search import SearchBackend
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,18 @@ class Deps:
     settings: Settings
     store: Store
     runtime: Runtime
-    note: Note
+    progress: Progress
     context: Context
     """The context under which nodes find exactly this object."""
     _stack: AsyncExitStack
     _models: dict[Role, LangChainModel] = field(default_factory=dict)
     _browsers: list["Browser"] = field(default_factory=list)
+    _sites: list[object] = field(default_factory=list)
+    _web_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def note(self, line: str) -> None:
+        """Say in one line of plain words what goes on now."""
+        self.progress.note(line)
 
     def engine(self, role: Role) -> str:
         return self.settings.role(role).engine
@@ -63,11 +69,28 @@ class Deps:
 
     async def browser(self) -> "Browser":
         """The one browser, started at the first call."""
-        if not self._browsers:
-            from agent_world.tools.web.browser import open_browser
+        async with self._web_lock:
+            if not self._browsers:
+                from agent_world.tools.web.browser import open_browser
 
-            self._browsers.append(await self._stack.enter_async_context(open_browser(self.settings.web)))
-        return self._browsers[0]
+                await self._serve_examples()
+                self._browsers.append(await self._stack.enter_async_context(open_browser(self.settings.web)))
+            return self._browsers[0]
+
+    async def search(self) -> "SearchBackend":
+        """The search backend of the settings."""
+        from agent_world.tools.web.search import open_search
+
+        async with self._web_lock:
+            await self._serve_examples()
+        return open_search(self.settings.web)
+
+    async def _serve_examples(self) -> None:
+        if self.settings.web.serve_examples and not self._sites:
+            from agent_world.examples.web import serve
+
+            web = self.settings.web
+            self._sites.append(await self._stack.enter_async_context(serve(web.host, web.port)))
 
 
 _open: dict[Context, Deps] = {}
@@ -75,9 +98,9 @@ _serial = itertools.count()
 
 
 @asynccontextmanager
-async def open_deps(settings: Settings, note: Note = lambda line: None) -> AsyncIterator[Deps]:
+async def open_deps(settings: Settings, progress: Progress | None = None) -> AsyncIterator[Deps]:
     """Open what a run needs; end every process it started on every way out."""
-    async with _opened(settings, Context(config=f"open:{next(_serial)}"), note) as deps:
+    async with _opened(settings, Context(config=f"open:{next(_serial)}"), progress) as deps:
         yield deps
 
 
@@ -89,15 +112,15 @@ async def use_deps(context: Context | None) -> AsyncIterator[Deps]:
         yield _open[context]
         return
     settings = load_settings(Path(context.config), list(context.overrides))
-    async with _opened(settings, Context(context.config, tuple(context.overrides)), lambda line: None) as deps:
+    async with _opened(settings, Context(context.config, tuple(context.overrides)), None) as deps:
         yield deps
 
 
 @asynccontextmanager
-async def _opened(settings: Settings, context: Context, note: Note) -> AsyncIterator[Deps]:
+async def _opened(settings: Settings, context: Context, progress: Progress | None) -> AsyncIterator[Deps]:
     async with AsyncExitStack() as stack:
         runtime = await stack.enter_async_context(open_runtime(settings.runtime))
-        deps = Deps(settings, Store(settings.workspace), runtime, note, context, stack)
+        deps = Deps(settings, Store(settings.workspace), runtime, progress or silent(), context, stack)
         _open[context] = deps
         try:
             yield deps
