@@ -214,10 +214,27 @@ class ArenaSettings(Record):
     max_share: float = 0.34
     """At most this share of all environments is held out."""
     graph: int = 6
+    """Graph-based tasks of a held-out environment in the fixed measuring set."""
     program: int = 3
+    fresh_graph: int = 2
+    """Fresh tasks an environment and round, for the diagnosis; 0 diagnoses from the fixed set alone."""
+    fresh_program: int = 1
     max_turns: int = 12
     turn_tokens: int = 96
     batch: int = 64
+
+
+class GrowthSettings(Record):
+    """What a round of evolution makes where the policy is weak (section 3.2.2)."""
+
+    weaknesses: int = 3
+    """Weak environments acted upon, weakest first."""
+    environments: int = 4
+    """Training environments that get targeted tasks."""
+    graph: int = 6
+    program: int = 3
+    grown: int = 1
+    """Training environments whose database is complexified into a new bundle where state diversity lacks."""
 
 
 class Settings(Record):
@@ -240,6 +257,7 @@ class Settings(Record):
     sft: SFTSettings = SFTSettings()
     grpo: GRPOSettings = GRPOSettings()
     arena: ArenaSettings = ArenaSettings()
+    growth: GrowthSettings = GrowthSettings()
 
     def role(self, name: Role) -> RoleConfig:
         return self.roles.get(name, RoleConfig())

@@ -1,0 +1,258 @@
+"""The command line `agent-world`. Exit codes: 0 done, 1 something failed, 2 wrong usage, 130 stopped by Ctrl-C.
+
+A failure is one sentence that names the thing and the remedy; `--traceback` before the verb shows where it came from.
+"""
+
+import asyncio
+import errno
+import json
+import sqlite3
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from typer.exceptions import TyperException
+
+from agent_world.errors import AgentWorldError, UsageError
+from agent_world.progress import Progress, quiet_libraries
+from agent_world.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from agent_world.memory.store import Bundle, Store
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__, pretty_exceptions_enable=False)
+themes_app = typer.Typer(no_args_is_help=True, help="What environments are to be about.")
+tasks_app = typer.Typer(no_args_is_help=True, help="Verifiable tasks of an environment.")
+app.add_typer(themes_app, name="themes")
+app.add_typer(tasks_app, name="tasks")
+
+Config = Annotated[Path, typer.Option("--config", "-c", help="YAML file of settings.")]
+Overrides = Annotated[list[str] | None, typer.Argument(help="Settings on top: key=value, for example rounds=1.")]
+Machine = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+DEFAULT = Path("configs/quickstart.yaml")
+
+
+@app.callback()
+def _root(
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show where an error came from.")] = False,
+) -> None:
+    """Handled in `main`: the flag must work even where parsing fails."""
+
+
+@app.command()
+def evolve(
+    config: Config = DEFAULT,
+    overrides: Overrides = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Empty the workspace and start over.")] = False,
+    machine: Machine = False,
+) -> None:
+    """Run the whole loop, or go on with a run that was stopped."""
+    from agent_world.evals.report import render_terminal
+    from agent_world.training.evolve import evolve as run
+
+    settings = load_settings(config, overrides or [])
+    progress = Progress(Console(highlight=False, stderr=machine))
+    report = asyncio.run(run(settings, fresh=fresh, progress=progress))
+    if machine:
+        print(report.model_dump_json(indent=1))
+        return
+    render_terminal(report, progress.console)
+    progress.say(f"The same with pictures: {settings.workspace / 'report' / 'report.html'}")
+
+
+@app.command()
+def build(config: Config = DEFAULT, overrides: Overrides = None) -> None:
+    """Themes, databases, tools, taxonomy and tasks: the factory alone, without training."""
+    from agent_world.training.evolve import build as run
+
+    settings = load_settings(config, overrides or [])
+    asyncio.run(run(settings, progress=Progress()))
+
+
+@themes_app.command("list")
+def list_themes(config: Config = DEFAULT, overrides: Overrides = None, machine: Machine = False) -> None:
+    """Read all theme sources of the settings: live MCP servers, tool documentation, PRDs."""
+    from agent_world.agents.themes import collect_themes
+
+    themes, dropped = asyncio.run(collect_themes(load_settings(config, overrides or [])))
+    rows = [{"id": t.id, "kind": t.kind, "tools": len(t.tools), "name": t.name, "source": t.source} for t in themes]
+    _show(rows, machine)
+    for item in dropped if not machine else ():
+        print(f"dropped {item.id}: {item.reason}")
+
+
+@app.command("list")
+def list_environments(config: Config = DEFAULT, overrides: Overrides = None, machine: Machine = False) -> None:
+    """The environments of the workspace."""
+    rows = []
+    for bundle in _store(load_settings(config, overrides or [])).bundles():
+        head = bundle.environment()
+        tables = head.database.tables
+        row = {"id": head.id, "type": head.taxonomy[0] if head.taxonomy else "", "tables": len(tables)}
+        counts = {"rows": sum(t.rows for t in tables), "tools": len(bundle.tools()), "tasks": len(bundle.tasks())}
+        rows.append(row | counts | {"hash": head.content_hash[:12]})
+    _show(rows, machine)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help='Plain words, for example "flights of an airline".')],
+    config: Config = DEFAULT,
+    limit: int = 8,
+    machine: Machine = False,
+) -> None:
+    """Find themes, environments and tools by meaning."""
+    from agent_world.memory.index import search_workspace
+
+    hits = search_workspace(_store(load_settings(config)).workspace, query, limit)
+    rows = [{"score": f"{h.score:.2f}", "kind": h.kind, "id": h.id, "text": h.text[:90]} for h in hits]
+    _show(rows, machine)
+
+
+@tasks_app.command("list")
+def list_tasks(environment: str, config: Config = DEFAULT, machine: Machine = False) -> None:
+    """Questions and reference answers of one environment."""
+    rows = [
+        {"id": t.id, "strategy": t.strategy, "level": t.difficulty.level, "question": t.question}
+        | {"answer": json.dumps(t.reference_answer, ensure_ascii=False), "status": t.validation.status}
+        for t in _bundle(environment, load_settings(config)).tasks()
+    ]
+    _show(rows, machine)
+
+
+@tasks_app.command("synthesize")
+def synthesize_tasks(environment: str, config: Config = DEFAULT, overrides: Overrides = None) -> None:
+    """Make the environment's tasks anew."""
+    from agent_world.graphs.deps import open_deps
+    from agent_world.graphs.synthesize import SynthesisRequest, synthesize
+
+    settings = load_settings(config, overrides or [])
+    bundle = _bundle(environment, settings)
+
+    async def run() -> None:
+        async with open_deps(settings, Progress()) as deps:
+            wanted = SynthesisRequest(graph=settings.tasks.graph, program=settings.tasks.program, seed=settings.seed)
+            report = await synthesize(bundle, wanted, deps)
+        print(f"{len(report.kept)} tasks kept, {len(report.dropped)} candidates rejected by the gate.")
+
+    asyncio.run(run())
+
+
+@tasks_app.command("validate")
+def validate_tasks(environment: str, config: Config = DEFAULT, machine: Machine = False) -> None:
+    """Run every task of the environment through the gate again; exit code 1 if one fails."""
+    from agent_world.graphs.deps import open_deps
+    from agent_world.graphs.validate import validate
+
+    settings = load_settings(config)
+    bundle = _bundle(environment, settings)
+
+    async def run() -> list[dict[str, Any]]:
+        async with open_deps(settings) as deps:
+            checked = [await validate(bundle, task, deps) for task in bundle.tasks()]
+        return [
+            {
+                "id": t.id,
+                "status": t.validation.status,
+                "checks": len(t.validation.checks),
+                "reason": t.validation.reason or "",
+            }
+            for t in checked
+        ]
+
+    rows = asyncio.run(run())
+    _show(rows, machine)
+    if any(row["status"] == "rejected" for row in rows):
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(config: Config = DEFAULT, overrides: Overrides = None, machine: Machine = False) -> None:
+    """Show the report of a finished run again."""
+    from agent_world.evals.report import RunReport, render_terminal
+    from agent_world.memory.store import read_record
+
+    settings = load_settings(config, overrides or [])
+    found = read_record(settings.workspace / "report" / "report.json", RunReport)
+    if machine:
+        print(found.model_dump_json(indent=1))
+    else:
+        render_terminal(found, Console(highlight=False))
+        print(f"The same with pictures: {settings.workspace / 'report' / 'report.html'}")
+
+
+def _store(settings: Settings) -> "Store":
+    from agent_world.memory.store import Store
+
+    if not (settings.workspace / "environments").is_dir():
+        raise UsageError(f"There is no workspace at {settings.workspace}; make one with agent-world evolve or build.")
+    return Store(settings.workspace)
+
+
+def _bundle(environment: str, settings: Settings) -> "Bundle":
+    store = _store(settings)
+    if environment not in store.ids():
+        raise UsageError(f"There is no environment {environment!r}; there are: {', '.join(store.ids()) or 'none'}.")
+    return store.bundle(environment)
+
+
+def _show(rows: list[dict[str, Any]], machine: bool) -> None:
+    if machine:
+        print(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    table = Table(box=None)
+    for name in rows[0] if rows else ["nothing"]:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(str(value) for value in row.values()))
+    Console(highlight=False).print(table)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point: runs a verb and turns every failure into one sentence and an exit code."""
+    quiet_libraries()
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if "--traceback" in words:
+        words.remove("--traceback")
+        return _run(words)
+    try:
+        return _run(words)
+    except KeyboardInterrupt:
+        return _fail("Stopped. What is finished is kept; run the same command again to go on.", 130)
+    except AgentWorldError as error:
+        return _fail(str(error), error.exit_code)
+    except OSError as error:
+        return _fail(_machine_trouble(error), 1)
+    except sqlite3.OperationalError as error:
+        return _fail(f"A database could not be written ({error}); free some space, then run the same command again.", 1)
+    # Broad, at the edge of the run: whatever is left is a fault of ours, and a person gets a sentence, not a trace.
+    except Exception as error:
+        where = "agent-world --traceback " + " ".join(words)
+        return _fail(f"Unexpected {type(error).__name__}: {error}. This is a fault of ours; `{where}` shows where.", 1)
+
+
+def _run(words: list[str]) -> int:
+    try:
+        code = app(words, standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except TyperException as error:
+        message = error.format_message().rstrip(".")
+        return _fail(f"{message}. See agent-world --help.", 2) if message else 2  # no message: help was shown
+    except typer.Abort as error:
+        raise KeyboardInterrupt from error
+
+
+def _machine_trouble(error: OSError) -> str:
+    what = f" ({error.filename})" if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"The disk is full{what}; free some space, then run the same command again: it goes on."
+    return f"{error.strerror or error}{what}; mend that, then run the same command again: it goes on."
+
+
+def _fail(sentence: str, code: int) -> int:
+    print(sentence, file=sys.stderr)
+    return code

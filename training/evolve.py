@@ -1,0 +1,229 @@
+"""The whole loop: the factory, the cold start, and R rounds of arena, diagnosis, growth and GRPO (section 3).
+
+    START -> themes -> mine -> tools -> taxonomy -> tasks -> demonstrations -> before -> cold_start -> after
+                                                                                                       |
+                          END <- report <-+-- no more rounds --------------------------------------------+
+                                          |                                                              |
+                                          +-- measure <- reinforce <- expand <- diagnose <- probe <------+
+
+State holds facts and paths; what is made lies in the workspace, unit by unit. A killed run resumes at the node it was
+in (SQLite checkpoints) and, inside it, at the unit it was in. This module is the end-to-end training script:
+`agent-world evolve --config FILE`, or `python -m agent_world.training.evolve FILE [key=value ...]`.
+"""
+
+import asyncio
+import operator
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from agent_world.evals.report import RunReport, write_report
+from agent_world.graphs.deps import Context, Deps, open_deps, use_deps
+from agent_world.memory.workspace import own_workspace
+from agent_world.progress import Progress
+from agent_world.schema import ArenaResult
+from agent_world.settings import Settings
+from agent_world.training.stages import factory, growth, learning
+from agent_world.training.stages.summary import StageSeconds, summarise
+
+
+class Request(TypedDict):
+    rounds: int
+    """Rounds of evolution to run."""
+
+
+class State(Request):
+    round: int
+    policy: str
+    """Folder of the policy as it stands."""
+    measured: str
+    """Arena stage measured last."""
+    stages: Annotated[list[dict[str, Any]], operator.add]
+    """`{"name", "seconds", "line"}` of each finished stage."""
+
+
+Work = Callable[[Deps, State], Awaitable[tuple[dict[str, Any], str]]]
+Node = Callable[[State, Runtime[Context]], Awaitable[dict[str, Any]]]
+
+
+def stage(title: str, work: Work) -> Node:
+    """A node that runs `work`, shows one line of plain words, and records its seconds."""
+
+    async def node(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+        async with use_deps(runtime.context) as deps:
+            name = f"{title}, round {state['round']}" if state.get("round") else title
+            started = time.monotonic()
+            with deps.progress.stage(name):
+                update, line = await work(deps, state)
+            seconds = round(time.monotonic() - started, 1)
+            deps.progress.say(f"{name}: {line} ({seconds:g} s)")
+            return update | {"stages": [{"name": name, "seconds": seconds, "line": line}]}
+
+    return node
+
+
+def made(work: Callable[[Deps], Awaitable[str]]) -> Work:
+    """A stage of the factory: it leaves its work in the workspace and changes no fact of the state."""
+
+    async def run(deps: Deps, state: State) -> tuple[dict[str, Any], str]:
+        return {}, await work(deps)
+
+    return run
+
+
+async def before(deps: Deps, state: State) -> tuple[dict[str, Any], str]:
+    policy = await learning.make_policy(deps)
+    result = await learning.measure(deps, "before SFT", 0, policy)
+    return {"round": 0, "policy": str(policy), "measured": result.stage}, describe(result)
+
+
+async def cold_start(deps: Deps, state: State) -> tuple[dict[str, Any], str]:
+    policy = await learning.cold_start(deps, Path(state["policy"]))
+    return {"policy": str(policy)}, f"policy in {policy}"
+
+
+async def measure(deps: Deps, state: State) -> tuple[dict[str, Any], str]:
+    name = f"round {state['round']}" if state["round"] else "after SFT"
+    result = await learning.measure(deps, name, state["round"], Path(state["policy"]))
+    return {"measured": result.stage}, describe(result)
+
+
+async def probe(deps: Deps, state: State) -> tuple[dict[str, Any], str]:
+    number = state["round"] + 1
+    result = await learning.probe(deps, number, Path(state["policy"]))
+    return {"round": number}, describe(result) if result else "no fresh tasks wanted"
+
+
+async def diagnose(deps: Deps, state: State) -> tuple[dict[str, Any], str]:
+    number, policy = state["round"], Path(state["policy"])
+    fixed = await learning.measure(deps, state["measured"], number - 1, policy)
+    fresh = await learning.probe(deps, number, policy)
+    diagnosis = await growth.diagnose_round(deps, number, [fixed, *([fresh] if fresh else [])])
+    weakest = [f"{w.environment} ({w.guideline.failure.replace('_', ' ')})" for w in diagnosis.weaknesses[:3]]
+    return {}, f"weakest are {', '.join(weakest)}" if weakest else "no weak environment"
+
+
+async def expand(deps: Deps, state: State) -> tuple[dict[str, Any], str]:
+    diagnosis = await growth.diagnose_round(deps, state["round"], [])
+    return {}, await growth.expand(deps, state["round"], diagnosis)
+
+
+async def reinforce(deps: Deps, state: State) -> tuple[dict[str, Any], str]:
+    policy = await learning.reinforce(deps, state["round"], Path(state["policy"]))
+    return {"policy": str(policy)}, f"policy in {policy}"
+
+
+async def report(deps: Deps, state: State) -> tuple[dict[str, Any], str]:
+    stages = [StageSeconds.model_validate(item) for item in state["stages"]]
+    summary = await asyncio.to_thread(summarise, deps, stages)
+    page = await asyncio.to_thread(write_report, summary, deps.settings.workspace / "report")
+    return {}, f"{page}"
+
+
+def describe(result: ArenaResult) -> str:
+    rate = result.overall
+    apart = f", {rate.unscored} unscored" if rate.unscored else ""
+    return f"{rate.passed} of {rate.scored} arena tasks pass, {rate.value:.0%} [{rate.low:.0%}, {rate.high:.0%}]{apart}"
+
+
+def after_measure(state: State) -> Literal["probe", "report"]:
+    return "probe" if state["round"] < state["rounds"] else "report"
+
+
+STAGES: dict[str, tuple[str, Work]] = {
+    "themes": ("Themes", made(factory.gather_themes)),
+    "mine": ("Mining", made(factory.mine_all)),
+    "tools": ("Tools", made(factory.write_all_tools)),
+    "taxonomy": ("Taxonomy", made(factory.place_all)),
+    "tasks": ("Tasks", made(factory.synthesize_all)),
+    "demonstrations": ("Demonstrations", made(learning.demonstrate_all)),
+    "before": ("Arena before SFT", before),
+    "cold_start": ("SFT", cold_start),
+    "measure": ("Arena", measure),
+    "probe": ("Fresh arena tasks", probe),
+    "diagnose": ("Diagnosis", diagnose),
+    "expand": ("Growth", expand),
+    "reinforce": ("GRPO", reinforce),
+    "report": ("Report", report),
+}
+"""Node, its title, its work; in order, up to the branch after `measure`."""
+
+
+def build_graph(checkpointer: Any = None) -> CompiledStateGraph[State, Context, Request, State]:
+    """Wire the loop. Studio brings its own checkpointer; `evolve` brings SQLite."""
+    graph = StateGraph(State, context_schema=Context, input_schema=Request)
+    for name, (title, work) in STAGES.items():
+        graph.add_node(name, stage(title, work))
+    names = list(STAGES)
+    straight = names[: names.index("measure") + 1]
+    for first, second in zip([START, *straight], straight, strict=False):
+        graph.add_edge(first, second)
+    graph.add_conditional_edges("measure", after_measure, ["probe", "report"])
+    for first, second in zip(
+        ("probe", "diagnose", "expand", "reinforce"), ("diagnose", "expand", "reinforce", "measure"), strict=True
+    ):
+        graph.add_edge(first, second)
+    graph.add_edge("report", END)
+    return graph.compile(checkpointer=checkpointer)
+
+
+async def evolve(settings: Settings, *, fresh: bool = False, progress: Progress | None = None) -> RunReport:
+    """Run the loop in the settings' workspace, or go on with a run that was stopped there.
+
+    Raises `AgentWorldError` (broken machinery) or `UsageError` (wrong input); what is finished stays and is reused.
+    """
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    with own_workspace(settings, fresh=fresh):
+        async with open_deps(settings, progress) as deps:
+            deps.progress.say(engines_line(settings))
+            async with AsyncSqliteSaver.from_conn_string(str(settings.workspace / "checkpoints.sqlite")) as saver:
+                graph = build_graph(saver)
+                config: Any = {"configurable": {"thread_id": "evolve"}, "recursion_limit": 30 + 10 * settings.rounds}
+                state = await graph.aget_state(config)
+                if state.values and not state.next:
+                    deps.progress.say(f"This run is finished; --fresh starts over. Workspace {settings.workspace}.")
+                else:
+                    begin: Any = None if state.next else {"rounds": settings.rounds, "round": 0}
+                    await graph.ainvoke(begin, config, context=deps.context, durability="sync")
+                state = await graph.aget_state(config)
+            return summarise(deps, [StageSeconds.model_validate(item) for item in state.values["stages"]])
+
+
+FACTORY = ("themes", "mine", "tools", "taxonomy", "tasks")
+
+
+async def build(settings: Settings, progress: Progress | None = None) -> None:
+    """The factory stages alone; a later `evolve` in the same workspace reuses all of it."""
+    with own_workspace(settings):
+        async with open_deps(settings, progress) as deps:
+            deps.progress.say(engines_line(settings))
+            for name in FACTORY:
+                title, work = STAGES[name]
+                with deps.progress.stage(title):
+                    _, line = await work(deps, State(rounds=0, round=0, policy="", measured="", stages=[]))
+                deps.progress.say(f"{title}: {line}")
+
+
+def engines_line(settings: Settings) -> str:
+    models = [
+        f"{role} {config.model.name}"
+        for role, config in settings.roles.items()
+        if config.engine == "llm" and config.model
+    ]
+    if not models:
+        return "No chat model is set, so every role is procedural: algorithms under a seed, no key, no cost."
+    return f"Chat models: {', '.join(models)}; every other role is procedural."
+
+
+if __name__ == "__main__":
+    from agent_world.cli import main
+
+    sys.exit(main(["evolve", "--config", *sys.argv[1:]]))

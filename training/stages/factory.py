@@ -1,0 +1,148 @@
+"""The first half of the loop: themes, mined databases, tools, taxonomy, tasks (sections 3.1 and 3.1.1)."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from agent_world.agents.taxonomist import build_taxonomy
+from agent_world.agents.themes import collect_themes
+from agent_world.errors import AgentWorldError
+from agent_world.evals.arena import choose_arena
+from agent_world.graphs.deps import Deps
+from agent_world.graphs.mine import mine_theme
+from agent_world.graphs.synthesize import SynthesisRequest, synthesize
+from agent_world.graphs.write_tools import write_tools
+from agent_world.memory.embedder import Embedder
+from agent_world.memory.store import Bundle, read_record, read_records, write_record, write_records
+from agent_world.memory.workspace import Outcome, Workspace
+from agent_world.schema import Dropped, Record, Theme
+
+
+class Split(Record):
+    """Which environments are held out for the arena (section 3.2.2)."""
+
+    arena: tuple[str, ...]
+    training: tuple[str, ...]
+
+
+async def each(
+    stage: str, units: Sequence[str], deps: Deps, work: Callable[[str], Awaitable[Outcome]]
+) -> dict[str, Outcome]:
+    """Do `work` for every unit that has no outcome yet, `concurrency` at once; outcomes are kept as they come."""
+    space, gate = Workspace(deps.settings.workspace), asyncio.Semaphore(deps.settings.concurrency)
+    done = 0
+
+    async def one(unit: str) -> tuple[str, Outcome]:
+        nonlocal done
+        outcome = space.outcome(stage, unit)
+        if outcome is None:
+            async with gate:
+                started = time.monotonic()
+                outcome = await work(unit)
+                outcome = outcome.model_copy(update={"seconds": round(time.monotonic() - started, 2)})
+                space.finish(stage, unit, outcome)
+        done += 1
+        deps.note(f"{done} of {len(units)}: {unit.replace('_', ' ')}, {outcome.line}")
+        return unit, outcome
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(unit)) for unit in units]
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from errors  # the others were cancelled because of it
+    return dict(task.result() for task in tasks)
+
+
+async def gather_themes(deps: Deps) -> str:
+    path = deps.settings.workspace / "themes.jsonl"
+    if not path.exists():
+        themes, dropped = await collect_themes(deps.settings)
+        Workspace(deps.settings.workspace).finish("themes", "all", Outcome(dropped=tuple(dropped)))
+        write_records(path, themes)
+    themes = read_records(path, Theme)
+    kinds = {kind: sum(t.kind == kind for t in themes) for kind in ("mcp", "tool_docs", "prd")}
+    return f"{len(themes)} themes ({kinds['mcp']} live MCP, {kinds['tool_docs']} tool docs, {kinds['prd']} PRDs)"
+
+
+def themes_of(deps: Deps) -> dict[str, Theme]:
+    return {theme.id: theme for theme in read_records(deps.settings.workspace / "themes.jsonl", Theme)}
+
+
+async def mine_all(deps: Deps) -> str:
+    themes = themes_of(deps)
+
+    async def work(theme_id: str) -> Outcome:
+        mined = await mine_theme(themes[theme_id], deps)
+        if isinstance(mined, Dropped):
+            deps.store.discard(theme_id)
+            return Outcome(line="dropped", dropped=(mined,))
+        tables = mined.environment().database.tables
+        return Outcome(line=f"{len(tables)} tables, {sum(t.rows for t in tables)} rows")
+
+    outcomes = await each("mine", sorted(themes), deps, work)
+    kept = sum(not o.dropped for o in outcomes.values())
+    return f"{kept} databases of {len(themes)} themes"
+
+
+async def write_all_tools(deps: Deps) -> str:
+    mined = [i for i, o in Workspace(deps.settings.workspace).outcomes("mine").items() if not o.dropped]
+    outcomes = await each("tools", mined, deps, lambda unit: write_environment_tools(unit, deps))
+    environments = [i for i, o in outcomes.items() if deps.store.bundle(i).tools()]
+    kept = sum(len(deps.store.bundle(i).tools()) for i in environments)
+    return f"{kept} tools in {len(environments)} environments"
+
+
+async def write_environment_tools(environment: str, deps: Deps) -> Outcome:
+    """Tools of one environment; an environment without any valid tool is dropped and removed."""
+    bundle = deps.store.bundle(environment)
+    verdicts = await write_tools(bundle, deps)
+    dropped = [Dropped(kind="tool", id=f"{environment}.{v.tool}", reason=v.reason) for v in verdicts if not v.kept]
+    if not bundle.tools():
+        deps.store.discard(environment)
+        dropped.append(Dropped(kind="environment", id=environment, reason="no valid tool"))
+    passed, total = sum(v.tests_passed for v in verdicts), sum(v.tests_total for v in verdicts)
+    return Outcome(line=f"{len(bundle.tools())} tools, {passed} of {total} tests pass", dropped=tuple(dropped))
+
+
+async def place_all(deps: Deps) -> str:
+    """Taxonomy, and the split into arena and training environments."""
+    heads = [bundle.environment() for bundle in deps.store.bundles()]
+    if len(heads) < 2:
+        raise AgentWorldError(
+            f"Only {len(heads)} environment was made; add themes, or allow smaller ones (mining.min_rows)."
+        )
+    texts = [f"{head.name}. {head.description}" for head in heads]
+    vectors = await asyncio.to_thread(Embedder(deps.settings.workspace).embed, texts)
+    items = [(head.id, text) for head, text in zip(heads, texts, strict=True)]
+    places = await build_taxonomy(items, vectors, deps.settings, deps)
+    for head in heads:
+        if head.taxonomy != places[head.id]:
+            deps.store.bundle(head.id).write_environment(head.model_copy(update={"taxonomy": places[head.id]}))
+    held_out = choose_arena([bundle.environment() for bundle in deps.store.bundles()], deps.settings)
+    training = tuple(head.id for head in heads if head.id not in held_out)
+    write_record(deps.settings.workspace / "split.json", Split(arena=tuple(held_out), training=training))
+    types = {place[0] for place in places.values()}
+    return f"{len(types)} types; {len(training)} environments for training, {len(held_out)} held out for the arena"
+
+
+def split_of(deps: Deps) -> Split:
+    return read_record(deps.settings.workspace / "split.json", Split)
+
+
+async def synthesize_all(deps: Deps) -> str:
+    """First tasks of every environment: many for training, the fixed measuring set for the arena."""
+    split, settings = split_of(deps), deps.settings
+
+    async def work(environment: str) -> Outcome:
+        wanted = settings.arena if environment in split.arena else settings.tasks
+        request = SynthesisRequest(graph=wanted.graph, program=wanted.program, seed=settings.seed)
+        return await synthesize_in(deps.store.bundle(environment), request, deps)
+
+    outcomes = await each("tasks", [*split.training, *split.arena], deps, work)
+    kept = sum(len(deps.store.bundle(i).tasks()) for i in outcomes)
+    return f"{kept} tasks kept, {sum(len(o.dropped) for o in outcomes.values())} candidates rejected by the gate"
+
+
+async def synthesize_in(bundle: Bundle, request: SynthesisRequest, deps: Deps) -> Outcome:
+    report = await synthesize(bundle, request, deps)
+    return Outcome(line=f"{len(report.kept)} tasks, {len(report.dropped)} rejected", dropped=tuple(report.dropped))
