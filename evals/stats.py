@@ -1,0 +1,126 @@
+"""Rates with intervals, and differences between stages on the same tasks.
+
+A rate never stands without its denominator; episodes without a score are counted apart and never as failures.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TypeVar
+
+import numpy as np
+
+from agent_world.schema import Rate, Record, Trajectory
+
+CONFIDENCE = 0.95
+RESAMPLES = 4000
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Difference(Record):
+    """Change of the pass rate from stage `first` to stage `second` on the same tasks, in `[-1, 1]`."""
+
+    first: str
+    second: str
+    value: float
+    low: float
+    high: float
+    """95 % percentile bootstrap over task pairs."""
+    pairs: int
+    """Tasks scored in both stages."""
+    gained: int
+    """Failed first, pass now."""
+    lost: int
+    """Passed first, fail now."""
+    unpaired: int
+    """Tasks left out because one of the stages has no score of them."""
+
+
+def rate(passed: int, scored: int, unscored: int = 0) -> Rate:
+    """The share `passed / scored` with its 95 % Wilson interval; with nothing scored, 0 in `[0, 1]`."""
+    from scipy.stats import binomtest
+
+    if not 0 <= passed <= scored or unscored < 0:
+        raise ValueError(f"{passed} passed of {scored} scored and {unscored} unscored make no rate")
+    if not scored:
+        return Rate(value=0.0, low=0.0, high=1.0, passed=0, scored=0, unscored=unscored)
+    interval = binomtest(passed, scored).proportion_ci(CONFIDENCE, method="wilson")
+    return Rate(
+        value=passed / scored,
+        low=float(interval.low),
+        high=float(interval.high),
+        passed=passed,
+        scored=scored,
+        unscored=unscored,
+    )
+
+
+def rate_of(trajectories: Iterable[Trajectory]) -> Rate:
+    rewards = [t.score.reward for t in trajectories]
+    return rate(rewards.count(1.0), len(rewards) - rewards.count(None), rewards.count(None))
+
+
+def rates_by(trajectories: Iterable[Trajectory], key: Callable[[Trajectory], K]) -> dict[K, Rate]:
+    """A rate for each value of `key`, in order of its text."""
+    groups: dict[K, list[Trajectory]] = {}
+    for trajectory in trajectories:
+        groups.setdefault(key(trajectory), []).append(trajectory)
+    return {name: rate_of(groups[name]) for name in sorted(groups, key=str)}
+
+
+def paired_difference(
+    first: Mapping[str, float | None], second: Mapping[str, float | None], names: tuple[str, str] = ("first", "second")
+) -> Difference:
+    """Compare two stages by their rewards (0, 1 or None) by task; deterministic.
+
+    Pairs keep the task's own difficulty out of the comparison. Only tasks scored in both stages count.
+    """
+    both = [(first[task], second[task]) for task in sorted(first.keys() & second.keys())]
+    changes = np.array([b - a for a, b in both if a is not None and b is not None])
+    low, high = _bootstrap(changes)
+    return Difference(
+        first=names[0],
+        second=names[1],
+        value=float(changes.mean()) if changes.size else 0.0,
+        low=low,
+        high=high,
+        pairs=changes.size,
+        gained=int((changes > 0).sum()),
+        lost=int((changes < 0).sum()),
+        unpaired=len(first.keys() | second.keys()) - changes.size,
+    )
+
+
+def _bootstrap(changes: np.ndarray) -> tuple[float, float]:
+    """Percentile interval of the mean. Without pairs nothing is known: the whole range."""
+    if not changes.size:
+        return -1.0, 1.0
+    draws = np.random.default_rng(0).integers(0, changes.size, (RESAMPLES, changes.size))
+    tail = 100 * (1 - CONFIDENCE) / 2
+    low, high = np.percentile(changes[draws].mean(axis=1), [tail, 100 - tail])
+    return float(low), float(high)
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def show_rate(found: Rate) -> str:
+    """`31 of 52, 60 % [46, 72]; 4 unscored`: denominator and interval always there."""
+    apart = f"; {found.unscored} unscored" if found.unscored else ""
+    if not found.scored:
+        return f"none scored{apart}"
+    return f"{found.passed} of {found.scored}, {percent(found.value)} {_span(found.low, found.high)}{apart}"
+
+
+def show_difference(found: Difference) -> str:
+    """`+12 points [+3, +21], 52 pairs (9 gained, 3 lost)`."""
+    if not found.pairs:
+        return "no task is scored in both"
+    span = f"[{100 * found.low:+.0f}, {100 * found.high:+.0f}]"
+    apart = f"; {found.unpaired} unpaired" if found.unpaired else ""
+    moved = f"{found.gained} gained, {found.lost} lost"
+    return f"{100 * found.value:+.0f} points {span}, {found.pairs} pairs ({moved}){apart}"
+
+
+def _span(low: float, high: float) -> str:
+    return f"[{100 * low:.0f}, {100 * high:.0f}]"
