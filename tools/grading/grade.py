@@ -91,7 +91,7 @@ def _verdict(result: RunResult) -> CriterionResult:
     if result.ok:
         return CriterionResult(id="verifier", passed=None, detail="The verifier returned a value; it must assert.")
     error = result.error or ""
-    failed = error == "AssertionError" or error.startswith("AssertionError:")
+    failed = error.startswith(("AssertionError:", "AssertionError (line"))
     return CriterionResult(id="verifier", passed=False if failed else None, detail=error)
 
 

@@ -41,7 +41,7 @@ def near_misses(answer: Mapping[str, Any]) -> list[Variant]:
 
 def harmless_variants(answer: Mapping[str, Any], *, ordered: Collection[str] = ()) -> list[Variant]:
     """Answers that mean the same as `answer`: each must score 1. Lists of the fields in `ordered` keep their order."""
-    found = [Variant("fields in another order", dict(reversed(answer.items())))] if len(answer) > 1 else []
+    found = [Variant("fields in another order", dict(reversed(list(answer.items()))))] if len(answer) > 1 else []
     for name, value in answer.items():
         found += [Variant(f"{name} {what}", {**answer, name: other}) for what, other in _alike(value, name in ordered)]
     return found

@@ -1,0 +1,252 @@
+"""Serving calls and programs inside an instance. From here on, nothing that arrives or runs is trusted.
+
+Frames on the channel are a length (4 bytes, big-endian) and a JSON object; each answer repeats the id of its request.
+`call` runs a tool in this process. `run` forks, so that a program leaves no trace in it but in the database.
+"""
+
+import io
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+import traceback
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+MAX_FRAME = 4 * 1024 * 1024
+"""Largest frame either side accepts."""
+_MAX_OUTPUT = 64_000
+_MAX_MESSAGE = 500
+_ANSWERED = 77
+"""Exit status of a forked program that has sent its result."""
+
+
+class ToolError(Exception):
+    """What a tool raises to refuse, and what a program gets when a tool has failed."""
+
+    def __init__(self, code: str, message: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Output(io.TextIOBase):
+    """Keeps the first part of what is printed."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.room = _MAX_OUTPUT
+
+    def write(self, text: str) -> int:
+        if self.room > 0:
+            self.parts.append(text[: self.room])
+            self.room -= len(text)
+        return len(text)
+
+    def text(self) -> str:
+        return "".join(self.parts)
+
+
+Outcome = tuple[str, str]
+"""A key (`value` or `error`) and the JSON text that belongs to it."""
+
+
+class World:
+    """The tools of the instance, loaded at first use, within the deadline of that use."""
+
+    def __init__(self) -> None:
+        self.source = ""
+        self.module: types.ModuleType | None = None
+
+    def tool(self, name: str) -> Callable[..., Any] | None:
+        """Raises whatever the module raises."""
+        if self.module is None:
+            module = types.ModuleType("tools")
+            module.__dict__["ToolError"] = ToolError
+            exec(compile(self.source, "tools.py", "exec"), module.__dict__)
+            self.module = module
+        return getattr(self.module, name, None)
+
+    def invoke(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
+        try:
+            function = self.tool(name)
+            if not callable(function):
+                return _error("unknown_tool", f"tools.py has no function {name}.")
+            value = function(**arguments)
+        # The edge of what is not ours: whatever a tool raises, exits included, is its result.
+        except BaseException as error:
+            return _failure(error)
+        return encode(value)
+
+
+def encode(value: Any) -> Outcome:
+    """JSON of a tool's result. Dates become ISO text and sets sorted lists; NaN, bytes and all else is refused."""
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False, default=_plain)
+        size = len(text.encode())
+    except BaseException as error:
+        return _error("invalid_output", f"The tool's result is not JSON: {_say(error)}")
+    if size > MAX_FRAME // 2:
+        return _error("invalid_output", f"The tool's result is too large: {size} bytes.")
+    return "value", text
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=lambda item: json.dumps(item, allow_nan=False, sort_keys=True, default=_plain))
+    if any(kind.__module__ == "datetime" and kind.__name__ in ("date", "time") for kind in type(value).__mro__):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _failure(error: BaseException) -> Outcome:
+    if any(kind.__name__ == "ToolError" for kind in type(error).__mro__):
+        code = getattr(error, "code", None)
+        sound = isinstance(code, str) and code.isidentifier() and len(code) <= 40
+        return _error(code if sound else "tool_error", _say(error, bare=True))  # type: ignore[arg-type]
+    return _error("exception", _say(error))
+
+
+def _error(code: str, message: str) -> Outcome:
+    return "error", json.dumps({"code": code, "message": message[:_MAX_MESSAGE]})
+
+
+def _say(error: BaseException, bare: bool = False) -> str:
+    try:
+        message = " ".join(str(error).split())[:_MAX_MESSAGE].encode(errors="replace").decode()
+    except BaseException:
+        message = "(no message: its text cannot be made)"
+    return message if bare else f"{type(error).__name__}: {message}".rstrip(": ")
+
+
+# --- Programs ----------------------------------------------------------------------------------------
+
+
+class Tools:
+    """What a program sees as `tools`. Each call is announced, checked on the trusted side, and reported."""
+
+    def __init__(self, world: World, channel: socket.socket, request: int) -> None:
+        self._world, self._channel, self._request = world, channel, request
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        def tool(**arguments: Any) -> Any:
+            return self._use(name, arguments)
+
+        tool.__name__ = name
+        return tool
+
+    def _use(self, name: str, arguments: dict[str, Any]) -> Any:
+        key, text = encode(arguments)
+        if key == "error":
+            raise ToolError("invalid_arguments", json.loads(text)["message"])
+        _send(self._channel, self._request, ask=json.dumps(name), arguments=text)
+        answer = receive(self._channel)
+        if "error" in answer:
+            raise ToolError(answer["error"]["code"], answer["error"]["message"])
+        key, text = self._world.invoke(name, answer["arguments"])
+        _send(self._channel, self._request, did="true", **{key: text})
+        found = json.loads(text)
+        if key == "error":
+            raise ToolError(found["code"], found["message"])
+        return found
+
+
+def _execute(world: World, channel: socket.socket, request: dict[str, Any], output: Output) -> None:
+    program = types.ModuleType("program")
+    program.__dict__["ToolError"] = ToolError
+    try:
+        exec(compile(request["source"], "program.py", "exec"), program.__dict__)
+        function = program.__dict__[request["function"]]
+        arguments = dict(request["arguments"])
+        code = getattr(function, "__code__", None)
+        if code and "tools" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+            arguments["tools"] = Tools(world, channel, request["id"])
+        key, text = encode(function(**arguments))
+    # The edge of what is not ours: a program's failure is its result.
+    except BaseException as error:
+        key, text = _error("exception", _say(error) + _line(error))
+    _send(channel, request["id"], output=json.dumps(output.text()), **{key: text})
+
+
+def _line(error: BaseException) -> str:
+    """Where in the program it broke: what whoever repairs it needs."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == "program.py"]
+    return f" (line {frames[-1].lineno})" if frames else ""
+
+
+def _run(world: World, channel: socket.socket, request: dict[str, Any], output: Output) -> None:
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _execute(world, channel, request, output)
+            os._exit(_ANSWERED)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(pid, 0)
+    if os.getpid() == 1:
+        _end_the_rest()
+    if os.waitstatus_to_exitcode(status) != _ANSWERED:
+        key, text = _error("crashed", "The program's process ended without a result.")
+        _send(channel, request["id"], output='""', **{key: text})
+
+
+def _end_the_rest() -> None:
+    """Kill every other process of this instance: as process 1 we see no others."""
+    try:
+        os.kill(-1, signal.SIGKILL)
+        while True:
+            os.waitpid(-1, 0)
+    except (ProcessLookupError, ChildProcessError):
+        return
+
+
+# --- The channel -------------------------------------------------------------------------------------
+
+
+def serve(channel: socket.socket) -> None:
+    """Answer requests, one at a time, until the trusted side closes the channel."""
+    world = World()
+    while True:
+        try:
+            request = receive(channel)
+        except EOFError:
+            return
+        output = Output()
+        sys.stdout = sys.stderr = output
+        if request["op"] == "load":
+            world.source, world.module = request["source"], None
+        elif request["op"] == "call":
+            key, text = world.invoke(request["tool"], request["arguments"])
+            _send(channel, request["id"], **{key: text})
+        else:
+            _run(world, channel, request, output)
+
+
+def receive(channel: socket.socket) -> dict[str, Any]:
+    """Raises `EOFError` when the other side has gone."""
+    (size,) = struct.unpack(">I", _exactly(channel, 4))
+    found: dict[str, Any] = json.loads(_exactly(channel, size))
+    return found
+
+
+def _exactly(channel: socket.socket, size: int) -> bytes:
+    parts = []
+    while size:
+        part = channel.recv(min(size, 1 << 20))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _send(channel: socket.socket, request: int, **fields: str) -> None:
+    """`fields` are JSON texts, put in as they are."""
+    body = "".join(f',"{name}":{text}' for name, text in fields.items())
+    data = f'{{"id":{request}{body}}}'.encode()
+    channel.sendall(struct.pack(">I", len(data)) + data)

@@ -1,0 +1,206 @@
+"""Starting the zygote, and processes out of it."""
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent_world.errors import SandboxError
+from agent_world.tools.sandbox.channel import Channel, ChannelClosed
+
+_START_S = 30.0
+_SPAWN_S = 15.0
+_STOP_S = 2.0
+_FIRST_UID = 100_000
+_UIDS = 50_000
+_REMEDY = (
+    "the sandbox needs Linux namespaces: run as root, or allow user namespaces "
+    "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0)"
+)
+
+
+@dataclass(slots=True)
+class Process:
+    """A process that runs hostile code, and the descriptors by which we talk to it, read its files, and kill it."""
+
+    uid: int
+    channel: Channel
+    directory: int
+    pidfd: int
+
+    def kill(self) -> None:
+        """End it and all that it started, now. Its files remain until `release`."""
+        if self.pidfd >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+            os.close(self.pidfd)
+            self.pidfd = -1
+            self.channel.close()
+
+    def release(self) -> None:
+        self.kill()
+        if self.directory >= 0:
+            os.close(self.directory)
+            self.directory = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a process is started with."""
+
+    memory_mb: int
+    disk_mb: int
+    clock_ns: int
+    seed: str
+
+
+class Launcher:
+    """Owns the zygote. Used from one event loop."""
+
+    def __init__(self) -> None:
+        self.user_namespace = False
+        self._zygote: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._waiting: dict[int, asyncio.Future[int]] = {}
+        self._ids = itertools.count(1)
+
+    async def start(self) -> None:
+        """Raises `SandboxError` where the kernel refuses what isolation needs."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._zygote = _start_interpreter(theirs.fileno())
+        ours.setblocking(False)
+        self._control = ours
+        try:
+            async with asyncio.timeout(_START_S):
+                first = await asyncio.get_running_loop().sock_recv(ours, 4096)
+        except TimeoutError as error:
+            raise SandboxError(f"The sandbox did not start within {_START_S:.0f} s.") from error
+        answer = json.loads(first) if first else {"error": "its interpreter ended at once"}
+        if "error" in answer:
+            raise SandboxError(f"The sandbox cannot start ({answer['error']}): {_REMEDY}.")
+        self.user_namespace = bool(answer["user_namespace"])
+        asyncio.get_running_loop().add_reader(ours, self._on_answer)
+
+    async def stop(self) -> None:
+        """End the zygote and with it every process; safe to call twice."""
+        if self._control:
+            asyncio.get_running_loop().remove_reader(self._control)
+            self._control.close()
+            self._control = None
+        if self._zygote:
+            try:
+                await asyncio.to_thread(self._zygote.wait, _STOP_S)
+            except subprocess.TimeoutExpired:
+                self._zygote.kill()
+                self._zygote.wait()
+            self._zygote = None
+        self._fail_all()
+
+    async def spawn(self, order: Order) -> Process:
+        """A locked-down process with an empty private folder. Raises `SandboxError`."""
+        if not self._control:
+            raise SandboxError("The sandbox is not running: its zygote has ended.")
+        number = next(self._ids)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            answer = self._ask(number, order, theirs)
+        channel = Channel(ours)
+        try:
+            async with asyncio.timeout(_SPAWN_S):
+                pidfd = await answer
+                process = Process(_uid(number), channel, -1, pidfd)
+                process.directory = await channel.receive_directory()
+        except (TimeoutError, ChannelClosed, OSError) as error:
+            channel.close()
+            raise SandboxError(f"The sandbox could not start a process: {error or 'no answer in time'}.") from error
+        return process
+
+    def _ask(self, number: int, order: Order, theirs: socket.socket) -> "asyncio.Future[int]":
+        request = {
+            "id": number,
+            "uid": _uid(number),
+            "memory_mb": order.memory_mb,
+            "disk_mb": order.disk_mb,
+            "clock_ns": order.clock_ns,
+            "seed": order.seed,
+        }
+        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = answer
+        assert self._control is not None
+        try:
+            socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
+        except OSError as error:
+            del self._waiting[number]
+            raise SandboxError(f"The sandbox takes no more requests: {error.strerror}.") from error
+        return answer
+
+    def _on_answer(self) -> None:
+        assert self._control is not None
+        try:
+            message, fds, _, _ = socket.recv_fds(self._control, 65_536, 1)
+        except BlockingIOError:
+            return
+        if not message:
+            asyncio.get_running_loop().remove_reader(self._control)
+            self._control.close()
+            self._control = None
+            return self._fail_all()
+        self._settle(json.loads(message), fds)
+
+    def _settle(self, answer: dict[str, Any], fds: list[int]) -> None:
+        waiting = self._waiting.pop(answer["id"], None)
+        if waiting is None or waiting.done():
+            for fd in fds:
+                os.close(fd)
+        elif "error" in answer:
+            waiting.set_exception(OSError(answer["error"]))
+        else:
+            waiting.set_result(fds[0])
+
+    def _fail_all(self) -> None:
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(OSError("the zygote has ended"))
+        self._waiting.clear()
+
+
+def _uid(number: int) -> int:
+    return _FIRST_UID + number % _UIDS
+
+
+def _start_interpreter(control: int) -> "subprocess.Popen[bytes]":
+    """A clean interpreter: no inherited variables or descriptors, no site packages, hashing without chance.
+
+    (`-I` would ignore PYTHONHASHSEED; with an environment of our own, `-P -s -S` shuts out as much.)
+    """
+    here = str(Path(__file__).resolve().parent)
+    program = (
+        f"import sys; sys.path.insert(0, {here!r}); from inside.zygote import main; sys.path.pop(0); main({control})"
+    )
+    environment = {
+        "PYTHONHASHSEED": "0",
+        "PATH": "/usr/bin:/bin",
+        "HOME": "/db",
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "MCP_DB_DIR": "/db",
+    }
+    return subprocess.Popen(
+        [sys.executable, "-P", "-s", "-S", "-B", "-c", program],
+        env=environment,
+        pass_fds=[control],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd="/",
+    )

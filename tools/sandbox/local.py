@@ -1,0 +1,261 @@
+"""The `local` backend: a locked-down process an instance, forked from a clean zygote on this machine.
+
+    trusted side                          far side (clean interpreter, own namespaces, no network)
+    LocalBackend  -- control socket -->   zygote
+    LocalInstance -- channel -------->      `- process (own disk, processes, uid; limits), runs tools.py
+                  -- descriptor ----->         its folder, from which state is read without asking it
+
+A process that overruns its deadline or breaks the protocol is killed with all it started; the next call gets a
+fresh one on the files that were left.
+"""
+
+import asyncio
+import itertools
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from agent_world.errors import SandboxError, UsageError
+from agent_world.schema import StateDiff
+from agent_world.settings import LocalRuntime
+from agent_world.tools.files import Files, pack, read_files, unpack, write_files
+from agent_world.tools.observation import error_observation, outcome_observation
+from agent_world.tools.runtime import Observation, RunResult
+from agent_world.tools.sandbox.channel import ChannelClosed
+from agent_world.tools.sandbox.launcher import Launcher, Order, Process
+from agent_world.tools.sandbox.template import Template, Templates
+from agent_world.tools.state import State, diff, read_state
+
+_MEGABYTE = 1024 * 1024
+_MAX_CALLS = 10_000
+"""Most tool calls of one program."""
+
+
+class LocalBackend:
+    """Opens instances. Belongs to the event loop that started it; `tools.sync` is the way from other threads."""
+
+    def __init__(self, config: LocalRuntime) -> None:
+        self.config = config
+        self.launcher = Launcher()
+        self._templates = Templates(config.disk_mb * _MEGABYTE)
+        self._room = asyncio.Semaphore(config.max_instances)
+        self._live: set[LocalInstance] = set()
+
+    async def start(self) -> None:
+        """Raises `SandboxError` where this machine cannot isolate, `UsageError` for a wrong clock."""
+        _nanoseconds(self.config.clock)
+        await self.launcher.start()
+
+    async def stop(self) -> None:
+        for instance in list(self._live):
+            await instance.close()
+        await self.launcher.stop()
+
+    async def open(self, environment: Path, *, seed: int = 0) -> "LocalInstance":
+        template = self._templates.load(environment)
+        await self._room.acquire()
+        instance = LocalInstance(self, template, seed)
+        try:
+            await instance.reset()
+        except BaseException:
+            self._room.release()
+            raise
+        self._live.add(instance)
+        return instance
+
+    def forget(self, instance: "LocalInstance") -> None:
+        if instance in self._live:
+            self._live.remove(instance)
+            self._room.release()
+
+    def order(self, seed: int) -> Order:
+        config = self.config
+        return Order(config.memory_mb, config.disk_mb, _nanoseconds(config.clock), str(seed))
+
+    def describe(self) -> tuple[str, ...]:
+        """The protections that hold, one line each."""
+        config = self.config
+        who = "the caller's uid in a user namespace of its own" if self.launcher.user_namespace else "a uid of its own"
+        return (
+            "clean interpreter: no variables or descriptors of ours, no site packages",
+            "namespaces: own network (empty), processes, mounts, IPC, host name",
+            "private root: the interpreter and system libraries, read-only; no /proc, /home, /tmp",
+            f"own disk of {config.disk_mb} MB at /db, gone with the instance",
+            f"{who}; no capability, no_new_privs",
+            f"limits: {config.memory_mb} MB of memory, {config.disk_mb} MB a file, 64 descriptors, 16 processes",
+            f"deadlines: {config.call_timeout_s:g} s a call, {config.run_timeout_s:g} s a program, then SIGKILL",
+        )
+
+
+def _nanoseconds(clock: str) -> int:
+    try:
+        moment = datetime.fromisoformat(clock)
+    except ValueError as error:
+        raise UsageError(f"Setting runtime.clock must be a time like 2026-01-15T09:00:00, not {clock!r}.") from error
+    return int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()) * 1_000_000_000
+
+
+class LocalInstance:
+    """One environment on files of its own."""
+
+    def __init__(self, backend: LocalBackend, template: Template, seed: int) -> None:
+        self._backend = backend
+        self._template = template
+        self._seed = seed
+        self._ids = itertools.count(1)
+        self._process: Process | None = None
+        self._closed = False
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
+        config = self._backend.config
+        fault = self._fault(tool, arguments)
+        if fault:
+            return fault
+        request = next(self._ids)
+        process = await self._alive()
+        try:
+            async with asyncio.timeout(config.call_timeout_s):
+                ready = self._ready(tool, arguments)
+                await process.channel.send({"id": request, "op": "call", "tool": tool, "arguments": ready})
+                outcome = await process.channel.receive(request)
+        except TimeoutError:
+            process.kill()
+            return error_observation("timeout", f"{tool} took more than {config.call_timeout_s:g} s.")
+        except ChannelClosed:
+            process.kill()
+            return error_observation("crashed", f"{tool} ended without a result.")
+        except BaseException:
+            process.kill()  # cancelled in the middle of an exchange: the channel is out of step
+            raise
+        return outcome_observation(outcome, config.observation_chars)
+
+    async def run(self, source: str, function: str, arguments: Mapping[str, Any]) -> RunResult:
+        config = self._backend.config
+        calls: list[tuple[str, dict[str, Any], Observation]] = []
+        process = await self._alive()
+        request = next(self._ids)
+        message = {"id": request, "op": "run", "source": source, "function": function, "arguments": dict(arguments)}
+        try:
+            async with asyncio.timeout(config.run_timeout_s):
+                await process.channel.send(message)
+                answer = await self._follow(process, request, calls)
+        except TimeoutError:
+            process.kill()
+            return RunResult(ok=False, error="timeout", calls=tuple(calls))
+        except ChannelClosed:
+            process.kill()
+            return RunResult(ok=False, error="crashed", calls=tuple(calls))
+        except BaseException:
+            process.kill()  # as in `call`
+            raise
+        return _result(answer, calls)
+
+    async def _follow(
+        self, process: Process, request: int, calls: list[tuple[str, dict[str, Any], Observation]]
+    ) -> dict[str, Any]:
+        """Let a program's tool calls through, or refuse them, until its result comes."""
+        while "ask" in (frame := await process.channel.receive(request)):
+            tool, arguments = frame["ask"], frame.get("arguments")
+            if len(calls) >= _MAX_CALLS or not isinstance(tool, str) or not isinstance(arguments, dict):
+                raise ChannelClosed("too many or malformed tool calls")
+            found = self._fault(tool, arguments)
+            if found is None:
+                await process.channel.send({"id": request, "arguments": self._ready(tool, arguments)})
+                outcome = await process.channel.receive(request)
+                if outcome.get("did") is not True:
+                    raise ChannelClosed("a tool call without a report")
+                found = outcome_observation(outcome, self._backend.config.observation_chars)
+            else:
+                await process.channel.send({"id": request, "error": _error_of(found)})
+            calls.append((tool, arguments, found))
+        return frame
+
+    async def diff(self) -> StateDiff:
+        return diff(self._template.state, await self._state())
+
+    async def state_hash(self) -> str:
+        return (await self._state()).hash()
+
+    async def snapshot(self) -> bytes:
+        """Raises `SandboxError` when the instance holds files that cannot be kept (links, or too much)."""
+        files = self._files()
+        if files.refused:
+            path, reason = next(iter(files.refused.items()))
+            raise SandboxError(f"No snapshot: {path} is {reason}.")
+        return pack(files)
+
+    async def restore(self, snapshot: bytes) -> None:
+        await self._start(unpack(snapshot))
+
+    async def reset(self) -> None:
+        await self._start(self._template.files)
+
+    async def close(self) -> None:
+        if self._process:
+            self._process.release()
+            self._process = None
+        self._closed = True
+        self._backend.forget(self)
+
+    def _fault(self, tool: str, arguments: Any) -> Observation | None:
+        """Why the call is not made, if so."""
+        checkers = self._template.checkers
+        if checkers and tool not in checkers:
+            return error_observation("unknown_tool", f"There is no tool {tool!r}.")
+        fault = checkers[tool].fault(arguments) if checkers else None
+        return error_observation("invalid_arguments", fault) if fault else None
+
+    def _ready(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        checkers = self._template.checkers
+        return checkers[tool].ready(arguments) if checkers else dict(arguments)
+
+    async def _state(self) -> State:
+        return read_state(self._files(), self._template.schema)
+
+    def _files(self) -> Files:
+        if self._process is None:
+            raise SandboxError("The instance is closed.")
+        return read_files(self._process.directory, self._backend.config.disk_mb * _MEGABYTE)
+
+    async def _alive(self) -> Process:
+        """The running process; after a kill, a fresh one on the files that the last one left."""
+        if self._process is None:
+            raise SandboxError("The instance is closed.")
+        if self._process.pidfd < 0:
+            await self._start(self._files())
+        return self._process
+
+    async def _start(self, files: Files) -> None:
+        if self._closed:
+            raise SandboxError("The instance is closed.")
+        process = await self._backend.launcher.spawn(self._backend.order(self._seed))
+        try:
+            owner = None if self._backend.launcher.user_namespace else process.uid
+            write_files(process.directory, files.contents, owner)
+            await process.channel.send({"id": next(self._ids), "op": "load", "source": self._template.source})
+        except (OSError, ChannelClosed) as error:
+            process.release()
+            raise SandboxError(
+                f"The database does not fit into an instance ({error}); raise runtime.disk_mb."
+            ) from error
+        if self._process:
+            self._process.release()
+        self._process = process
+
+
+def _error_of(observation: Observation) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(observation.text)["error"]
+    return found
+
+
+def _result(answer: dict[str, Any], calls: list[tuple[str, dict[str, Any], Observation]]) -> RunResult:
+    output = answer.get("output")
+    text = output if isinstance(output, str) else ""
+    error = answer.get("error")
+    if not isinstance(error, dict):
+        return RunResult(ok=True, value=answer.get("value"), calls=tuple(calls), output=text)
+    code, message = error.get("code"), str(error.get("message"))
+    said = "crashed" if code == "crashed" else message
+    return RunResult(ok=False, error=said, calls=tuple(calls), output=text)
