@@ -90,6 +90,11 @@ class Launcher:
         self.user_namespace = bool(answer["user_namespace"])
         asyncio.get_running_loop().add_reader(ours, self._on_answer)
 
+    @property
+    def group(self) -> int:
+        """Id of the session in which the zygote and all processes are."""
+        return self._zygote.pid if self._zygote else 0
+
     async def stop(self) -> None:
         """End the zygote and with it every process; safe to call twice."""
         if self._control:
