@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from agent_world.agents.model import LangChainModel, open_model
 from agent_world.errors import UsageError
-from agent_world.progress import Progress, silent
 from agent_world.memory.store import Store
+from agent_world.progress import Progress, silent
 from agent_world.settings import Role, Settings, load_settings
 from agent_world.tools.runtime import Runtime, open_runtime
 
@@ -107,12 +107,12 @@ async def open_deps(settings: Settings, progress: Progress | None = None) -> Asy
 @asynccontextmanager
 async def use_deps(context: Context | None) -> AsyncIterator[Deps]:
     """The open `Deps` of this context, or one opened for the length of this block."""
-    context = context or Context()
+    given = context or Context()
+    context = Context(given.config, tuple(given.overrides))  # from JSON, overrides come as a list
     if context in _open:
         yield _open[context]
         return
-    settings = load_settings(Path(context.config), list(context.overrides))
-    async with _opened(settings, Context(context.config, tuple(context.overrides)), None) as deps:
+    async with _opened(load_settings(Path(context.config), context.overrides), context, None) as deps:
         yield deps
 
 
