@@ -26,10 +26,10 @@ class Room:
     disk_mb: int
 
 
-def enter_namespaces() -> bool:
+def enter_namespaces(proc: int) -> bool:
     """Leave the caller's mounts, network, processes and IPC; as an ordinary user by way of a user namespace.
 
-    The next fork is process 1. Returns whether a user namespace was needed. Raises `OSError` where the kernel
+    The next fork is process 1. `proc` is a descriptor of /proc. Returns whether a user namespace was needed. Raises `OSError` where the kernel
     refuses: without these there is no sandbox.
     """
     uid, gid = os.getuid(), os.getgid()
@@ -37,7 +37,7 @@ def enter_namespaces() -> bool:
         kernel.unshare(_SHARED)
         return False
     kernel.unshare(_SHARED | kernel.CLONE_NEWUSER)
-    _map_ids(os.open("/proc", os.O_PATH | os.O_DIRECTORY), uid, gid)
+    _map_ids(proc, uid, gid)
     return True
 
 

@@ -31,7 +31,7 @@ def main(control_fd: int) -> None:
     control = socket.socket(fileno=control_fd)
     try:
         proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
-        in_user_namespace = jail.enter_namespaces()
+        in_user_namespace = jail.enter_namespaces(proc)
     except OSError as error:
         _send(control, {"error": str(error)})
         return
@@ -91,8 +91,7 @@ def _live(channel: socket.socket, request: dict[str, Any], proc: int, in_user_na
         room = jail.Room(request["uid"], request["memory_mb"], request["disk_mb"])
         home = jail.enter_room(room, proc, in_user_namespace)
         socket.send_fds(channel, [b"+"], [home])
-        os.close(home)
-        os.close(proc)
+        channel = _alone(channel)
         jail.shut(room, in_user_namespace)
         kernel.die_with_parent()
     except OSError as error:
@@ -103,6 +102,13 @@ def _live(channel: socket.socket, request: dict[str, Any], proc: int, in_user_na
         serve.serve(channel)
     finally:
         os._exit(0)
+
+
+def _alone(channel: socket.socket) -> socket.socket:
+    """The same channel, as the only descriptor of this process beside 0 to 2."""
+    os.dup2(channel.detach(), 3)
+    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+    return socket.socket(fileno=3)
 
 
 def _send(control: socket.socket, message: dict[str, Any], *fds: int) -> None:
