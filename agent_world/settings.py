@@ -156,6 +156,7 @@ class TinyPolicy(Record):
     layers: int = 4
     hidden: int = 128
     heads: int = 4
+    head_size: int = 64
     feed_forward: int = 256
     vocabulary: int = 2048
     threads: int = 2
