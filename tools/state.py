@@ -10,8 +10,9 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from agent_world.schema import DatabaseSchema, RowChange, StateDiff, Table
@@ -23,7 +24,11 @@ FILES = "files"
 _MAX_TEXT = 100_000
 _SIDECARS = ("-journal", "-wal", "-shm")
 
+_MAX_REMEMBERED = 1_000_000
+
 Row = dict[str, Any]
+Journals = tuple[tuple[str, bytes], ...]
+"""Journals beside an SQLite file, by suffix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +48,16 @@ class _Unreadable(Exception):
 
 def read_state(files: Files, schema: DatabaseSchema) -> State:
     """Tables named in `schema` are keyed by their primary keys; others by content."""
-    tables: dict[str, dict[str, Row]] = {}
+    tables: dict[str, Mapping[str, Row]] = {}
     odd: dict[str, Row] = {path: {"problem": reason} for path, reason in files.refused.items()}
     for path, content in files.contents.items():
         if any(path.endswith(end) and path.removesuffix(end) in files.contents for end in _SIDECARS):
             continue
+        known = tuple(table for table in schema.tables if table.file == path)
+        journals = tuple((end, files.contents[path + end]) for end in _SIDECARS if path + end in files.contents)
+        read = _parse_again if len(content) <= _MAX_REMEMBERED and not journals else _parse
         try:
-            for name, rows, key in _read(path, files, schema):
-                tables[name] = _by_key(rows, key)
+            tables.update(read(path, content, journals, known))
         except _Unreadable as problem:
             odd[path] = _opaque(content, str(problem))
     if odd:
@@ -63,6 +70,8 @@ def diff(before: State, after: State) -> StateDiff:
     changes: list[RowChange] = []
     for table in sorted({*before.tables, *after.tables}):
         old, new = before.tables.get(table, {}), after.tables.get(table, {})
+        if old is new:
+            continue
         for key in sorted({*old, *new}):
             change = _change(table, key, old.get(key), new.get(key))
             if change:
@@ -83,17 +92,19 @@ def _change(table: str, key: str, old: Row | None, new: Row | None) -> RowChange
 # --- Reading one file --------------------------------------------------------------------------------
 
 
-def _read(path: str, files: Files, schema: DatabaseSchema) -> Iterable[tuple[str, list[Row], str | None]]:
-    """Tables of a file: name, rows, primary key. Raises `_Unreadable`."""
-    content = files.contents[path]
-    known = [table for table in schema.tables if table.file == path]
+def _parse(path: str, content: bytes, journals: Journals, known: tuple[Table, ...]) -> Mapping[str, Mapping[str, Row]]:
+    """Tables of a file. Raises `_Unreadable`."""
     kind = known[0].format if known else path.rpartition(".")[2].lower()
     if kind in ("sqlite", "sqlite3", "db"):
-        return _sqlite(path, files, known)
+        return _sqlite(path, content, journals, known)
     if kind not in ("json", "csv"):
         raise _Unreadable("")
     rows = _json(content) if kind == "json" else _csv(content)
-    return [(known[0].name, rows, known[0].primary_key) if known else (path, rows, None)]
+    return {known[0].name: _by_key(rows, known[0].primary_key)} if known else {path: _by_key(rows, None)}
+
+
+_parse_again = lru_cache(maxsize=64)(_parse)
+"""Most files of most instances are as they were: they are parsed once, and never changed by who reads them."""
 
 
 def _json(content: bytes) -> list[Row]:
@@ -119,14 +130,18 @@ def _csv(content: bytes) -> list[Row]:
     return [dict(zip(header, line, strict=True)) for line in lines[1:]]
 
 
-def _sqlite(path: str, files: Files, known: list[Table]) -> Iterable[tuple[str, list[Row], str | None]]:
-    sidecars = {end: files.contents[path + end] for end in _SIDECARS if path + end in files.contents}
+def _sqlite(path: str, content: bytes, journals: Journals, known: tuple[Table, ...]) -> Mapping[str, Mapping[str, Row]]:
     try:
-        found = read_tables(files.contents[path], sidecars)
+        found = read_tables(content, dict(journals))
     except UnreadableDatabase as error:
         raise _Unreadable(f"not SQLite: {error}") from error
     keys = {table.name: table.primary_key for table in known}
-    return [(t.name if t.name in keys else f"{path}:{t.name}", t.rows, keys.get(t.name, t.key)) for t in found]
+    return {
+        table.name if table.name in keys else f"{path}:{table.name}": _by_key(
+            table.rows, keys.get(table.name, table.key)
+        )
+        for table in found
+    }
 
 
 def _opaque(content: bytes, problem: str) -> Row:

@@ -37,7 +37,13 @@ async def attack(runtime: Runtime, world: World, body: str) -> tuple[Observation
         "while True: pass",
         "time.sleep(100)",
         "import re; re.match(r'(a+)+$', 'a' * 40 + 'b')",
-        "import signal\nfor n in range(1, 32):\n    try: signal.signal(n, signal.SIG_IGN)\n    except OSError: pass\nwhile True: pass",
+        """
+import signal
+for n in range(1, 32):
+    try: signal.signal(n, signal.SIG_IGN)
+    except OSError: pass
+while True: pass
+""",
         "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
     ],
 )
@@ -49,7 +55,14 @@ async def test_an_endless_tool_dies_at_its_deadline(runtime: Runtime, world: Wor
 
 
 async def test_children_of_an_endless_tool_die_with_it(runtime: Runtime, world: World) -> None:
-    body = "if os.fork() == 0:\n    os.setsid()\n    time.sleep(1.5)\n    open('late.txt', 'w').write('x')\n    os._exit(0)\nwhile True: pass"
+    body = """
+if os.fork() == 0:
+    os.setsid()
+    time.sleep(1.5)
+    open('late.txt', 'w').write('x')
+    os._exit(0)
+while True: pass
+"""
     _, instance = await attack(runtime, world, body)
     await asyncio.sleep(1)
     assert (await instance.diff()).changes == ()
@@ -61,13 +74,29 @@ async def test_what_a_killed_tool_wrote_is_kept(runtime: Runtime, world: World) 
 
 
 async def test_a_fork_bomb_is_bounded(runtime: Runtime, world: World) -> None:
-    body = "n = 0\ntry:\n    while True:\n        if os.fork() == 0: time.sleep(60)\n        n += 1\nexcept OSError:\n    return n"
+    body = """
+n = 0
+try:
+    while True:
+        if os.fork() == 0: time.sleep(60)
+        n += 1
+except OSError:
+    return n
+"""
     seen, _ = await attack(runtime, world, body)
     assert seen.value < 20
 
 
 async def test_threads_are_bounded(runtime: Runtime, world: World) -> None:
-    body = "n = 0\ntry:\n    while True:\n        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n        n += 1\nexcept RuntimeError:\n    return n"
+    body = """
+n = 0
+try:
+    while True:
+        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+        n += 1
+except RuntimeError:
+    return n
+"""
     seen, _ = await attack(runtime, world, body)
     assert seen.value < 20
 
@@ -109,7 +138,13 @@ async def test_secrets_of_our_environment_are_not_visible(
     world: World, monkeypatch: pytest.MonkeyPatch, runtime: Runtime
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-parent-secret")
-    body = "found = dict(os.environ)\nfor p in ('/proc/1/environ', '/proc/self/environ'):\n    try: found[p] = open(p).read()\n    except OSError: pass\nreturn found"
+    body = """
+found = dict(os.environ)
+for p in ('/proc/1/environ', '/proc/self/environ'):
+    try: found[p] = open(p).read()
+    except OSError: pass
+return found
+"""
     seen, _ = await attack(runtime, world, body)
     assert "sk-parent-secret" not in seen.text
     assert set(seen.value) == {"PYTHONHASHSEED", "PATH", "HOME", "LANG", "TZ", "MCP_DB_DIR"}
@@ -117,6 +152,7 @@ async def test_secrets_of_our_environment_are_not_visible(
 
 async def test_files_of_the_machine_are_not_visible(runtime: Runtime, world: World, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret")
+    visible = {"etc", "proc", "tmp", "home"}
     paths = [
         str(tmp_path / "secret.txt"),
         "/etc/passwd",
@@ -126,7 +162,7 @@ async def test_files_of_the_machine_are_not_visible(runtime: Runtime, world: Wor
         "/dev/shm",
         "../etc/passwd",
     ]
-    body = f"return [p for p in {paths!r} if os.path.exists(p)] + sorted(set(os.listdir('/')) & {{'etc', 'proc', 'tmp', 'home'}})"
+    body = f"return [p for p in {paths!r} if os.path.exists(p)] + sorted({visible!r} & set(os.listdir('/')))"
     seen, _ = await attack(runtime, world, body)
     assert seen.value == []
 
@@ -138,7 +174,13 @@ async def test_only_the_own_folder_is_writable(runtime: Runtime, world: World, p
 
 
 async def test_a_tool_has_no_descriptor_but_its_channel(runtime: Runtime, world: World) -> None:
-    body = "found = []\nfor fd in range(64):\n    try: found.append((fd, os.fstat(fd).st_mode >> 12))\n    except OSError: pass\nreturn found"
+    body = """
+found = []
+for fd in range(64):
+    try: found.append((fd, os.fstat(fd).st_mode >> 12))
+    except OSError: pass
+return found
+"""
     seen, _ = await attack(runtime, world, body)
     kinds = [kind for fd, kind in seen.value if fd > 2]
     assert [kind for fd, kind in seen.value if fd <= 2] == [2, 2, 2]  # character devices: /dev/null
@@ -167,7 +209,12 @@ return found
 
 
 async def test_signals_reach_nobody_else(runtime: Runtime, world: World) -> None:
-    body = "for pid in (-1, 2, 3, 4, 5, os.getppid() or 99999):\n    try: os.kill(pid, 9)\n    except OSError: pass\nreturn os.getpid()"
+    body = """
+for pid in (-1, 2, 3, 4, 5, os.getppid() or 99999):
+    try: os.kill(pid, 9)
+    except OSError: pass
+return os.getpid()
+"""
     seen, _ = await attack(runtime, world, body)
     assert seen.value == 1
 
@@ -199,7 +246,13 @@ async def test_links_and_pipes_in_the_folder_are_reported_not_followed(runtime: 
     seen, instance = await attack(
         runtime,
         world,
-        "os.symlink('/etc/passwd', 'link')\nos.mkfifo('pipe')\nos.mkdir('a' )\nos.truncate(os.open('sparse', os.O_CREAT | os.O_RDWR), 8_000_000)\nreturn 1",
+        """
+os.symlink('/etc/passwd', 'link')
+os.mkfifo('pipe')
+os.mkdir('a' )
+os.truncate(os.open('sparse', os.O_CREAT | os.O_RDWR), 8_000_000)
+return 1
+""",
     )
     assert seen.value == 1
     found = {c.key: c.after for c in (await instance.diff()).changes}
@@ -223,7 +276,7 @@ async def test_the_protections_that_hold_are_described(runtime: Runtime) -> None
     assert ("a uid of its own" in text) == (os.getuid() == 0)
 
 
-async def test_when_the_caller_dies_everything_ends(world: World) -> None:
+def test_when_the_caller_dies_everything_ends(world: World) -> None:
     """Killed without a chance to clean up, our process leaves no zygote and no instance behind."""
     source = f"""
 import asyncio, sys
@@ -242,14 +295,16 @@ asyncio.run(main())
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen([sys.executable, "-c", source], env=environment, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    with process.stdout:
-        group = int(process.stdout.readline())
-    assert _alive(group)
-    process.kill()
-    process.wait()
+    try:
+        with process.stdout:
+            group = int(process.stdout.readline())
+        assert _alive(group)
+    finally:
+        process.kill()
+        process.wait()
     deadline = time.monotonic() + 5
     while _alive(group) and time.monotonic() < deadline:
-        await asyncio.sleep(0.05)
+        time.sleep(0.05)
     assert not _alive(group)
 
 

@@ -109,7 +109,11 @@ async def test_a_long_observation_is_cut_with_a_mark(world: World) -> None:
 
 
 async def test_tool_errors_keep_their_code_and_others_say_what_they_are(runtime: Runtime, world: World) -> None:
-    source = "def refuse(): raise ToolError('no_stock', 'None left.')\ndef break_(): return 1 / 0\ndef leave(): raise SystemExit(3)"
+    source = """
+def refuse(): raise ToolError('no_stock', 'None left.')
+def break_(): return 1 / 0
+def leave(): raise SystemExit(3)
+"""
     instance = await runtime.open(world(source))
     assert json.loads((await instance.call("refuse", {})).text) == {
         "error": {"code": "no_stock", "message": "None left."}

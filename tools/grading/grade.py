@@ -48,9 +48,9 @@ async def _decide(
     if criterion.kind != "semantic":
         return check(criterion, task, answer, diff)
     verdict = await judge(criterion, task, answer) if judge else None
-    if verdict is None:
+    if not isinstance(verdict, bool):
         return CriterionResult(id=criterion.id, passed=None, detail="no verdict" if judge else "no judge")
-    return CriterionResult(id=criterion.id, passed=verdict is True)
+    return CriterionResult(id=criterion.id, passed=verdict)
 
 
 async def _by_verifier(

@@ -29,8 +29,8 @@ class Room:
 def enter_namespaces(proc: int) -> bool:
     """Leave the caller's mounts, network, processes and IPC; as an ordinary user by way of a user namespace.
 
-    The next fork is process 1. `proc` is a descriptor of /proc. Returns whether a user namespace was needed. Raises `OSError` where the kernel
-    refuses: without these there is no sandbox.
+    The next fork is process 1. `proc` is a descriptor of /proc. Returns whether a user namespace was needed. Raises
+    `OSError` where the kernel refuses: without these there is no sandbox.
     """
     uid, gid = os.getuid(), os.getgid()
     if uid == 0:
