@@ -179,8 +179,11 @@ def save_checkpoint(model: Any, tokenizer: Any, out: Path) -> None:
         ) from error
 
 
-def load_checkpoint(source: str | Path, dtype: str = "auto") -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
-    """Model and tokenizer of a checkpoint folder or hub name, ready to generate; an adapter is put on its base.
+def load_checkpoint(
+    source: str | Path, dtype: str = "auto", *, trainable: bool = False
+) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
+    """Model and tokenizer of a checkpoint folder or hub name, ready to generate; an adapter is put on its base
+    (frozen unless `trainable`).
 
     Raises `UsageError` when there is no such model.
     """
@@ -191,7 +194,7 @@ def load_checkpoint(source: str | Path, dtype: str = "auto") -> "tuple[PreTraine
         if (Path(source) / "adapter_config.json").exists():
             from peft import AutoPeftModelForCausalLM
 
-            model: Any = AutoPeftModelForCausalLM.from_pretrained(str(source), dtype=dtype)
+            model: Any = AutoPeftModelForCausalLM.from_pretrained(str(source), dtype=dtype, is_trainable=trainable)
         else:
             model = AutoModelForCausalLM.from_pretrained(str(source), dtype=dtype)
         tokenizer = AutoTokenizer.from_pretrained(str(source))

@@ -1,0 +1,136 @@
+"""Supervised cold start on gold conversations (section 3.2.1), by TRL: loss on assistant tokens alone."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent_world.errors import UsageError
+from agent_world.schema import ToolSpec, Trajectory
+from agent_world.settings import ChatPolicy, CheckpointPolicy, Settings, TinyPolicy
+from agent_world.training.policies import DONE, load_checkpoint, save_checkpoint
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+Note = Callable[[str], None]
+
+
+def train_sft(
+    trajectories: Sequence[Trajectory],
+    tools: Mapping[str, Sequence[ToolSpec]],
+    settings: Settings,
+    start: Path,
+    out: Path,
+    note: Note = lambda line: None,
+) -> Path:
+    """Train the policy in `start` on `trajectories`; `tools` are those of each environment. Returns `out`.
+
+    The tiny policy trains all its parameters, a checkpoint gets a LoRA adapter. The learning rate stays constant
+    after a short warm-up, so GRPO finds a policy that still moves. Stopped at any moment and called again, it goes on
+    from its last saved step; finished, it returns at once.
+    """
+    if isinstance(settings.policy, ChatPolicy):
+        raise UsageError("A chat policy cannot be trained; set policy.kind to tiny or checkpoint.")
+    if (out / DONE).exists():
+        return out
+    if not trajectories:
+        raise UsageError("There are no gold conversations to train on; synthesize tasks first.")
+    from trl import SFTConfig, SFTTrainer
+
+    from agent_world.training.resume import NoteProgress, last_checkpoint, quiet_training
+
+    quiet_training()
+    config = settings.sft
+    model, tokenizer = load_checkpoint(start, _dtype(settings), trainable=True)
+    dataset = conversations(trajectories, tools)
+    trainer = SFTTrainer(
+        model=model,
+        processing_class=tokenizer,
+        train_dataset=dataset,
+        peft_config=None if isinstance(settings.policy, TinyPolicy) else lora(),
+        callbacks=[NoteProgress(note, ("loss",))],
+        args=SFTConfig(
+            output_dir=str(out / "trainer"),
+            max_steps=config.steps,
+            per_device_train_batch_size=config.batch,
+            learning_rate=config.learning_rate,
+            max_length=config.max_tokens,
+            save_steps=config.save_steps,
+            lr_scheduler_type="constant_with_warmup",
+            warmup_steps=20,
+            adam_beta2=0.95,
+            assistant_only_loss=True,
+            train_sampling_strategy="group_by_length",
+            **trainer_options(settings),
+        ),
+    )
+    if isinstance(settings.policy, TinyPolicy):
+        trainer.data_collator = Unmasked(trainer.data_collator)
+    trainer.train(resume_from_checkpoint=last_checkpoint(out / "trainer"))
+    save_checkpoint(trainer.model, tokenizer, out)
+    return out
+
+
+def conversations(trajectories: Sequence[Trajectory], tools: Mapping[str, Sequence[ToolSpec]]) -> "Dataset":
+    """TRL rows `messages`, `tools`. Arguments stay JSON text: Arrow would merge objects of all rows into one struct
+    full of nulls; tools are JSON text for the same reason."""
+    from datasets import Dataset
+
+    public = {environment: json.dumps([spec.public() for spec in specs]) for environment, specs in tools.items()}
+    missing = sorted({t.environment for t in trajectories} - set(public))
+    if missing:
+        raise UsageError(f"No tools are known for the environments {', '.join(missing)}; write their tools first.")
+    return Dataset.from_list(
+        [{"messages": [_row(m) for m in t.messages], "tools": public[t.environment]} for t in trajectories]
+    )
+
+
+def _row(message: Mapping[str, Any]) -> dict[str, Any]:
+    calls = [{"type": "function", "function": call["function"]} for call in message.get("tool_calls") or ()]
+    return {"role": message["role"], "content": message.get("content") or "", "tool_calls": calls or None}
+
+
+class Unmasked:
+    """A collator without padding mask. Padding is on the right and attention causal, so no real token sees it; on a
+    CPU attention without a mask is twice as fast."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __call__(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
+        batch: dict[str, Any] = self.inner(rows)
+        batch["attention_mask"] = batch["attention_mask"].new_ones(batch["attention_mask"].shape)
+        return batch
+
+
+def lora() -> Any:
+    """Adapter for checkpoints: rank 16 on all linear layers."""
+    from peft import LoraConfig
+
+    return LoraConfig(r=16, lora_alpha=32, target_modules="all-linear", task_type="CAUSAL_LM")
+
+
+def trainer_options(settings: Settings) -> dict[str, Any]:
+    """What SFT and GRPO share: quiet, seeded, resumable, and on the CPU where there is nothing else."""
+    import torch
+
+    gpu = torch.cuda.is_available() and isinstance(settings.policy, CheckpointPolicy)
+    if isinstance(settings.policy, TinyPolicy):
+        torch.set_num_threads(settings.policy.threads)
+    return {
+        "seed": settings.seed,
+        "use_cpu": not gpu,
+        "bf16": gpu,
+        "gradient_checkpointing": gpu,
+        "report_to": "none",
+        "disable_tqdm": True,
+        "logging_steps": 10,
+        "save_total_limit": 2,
+        "dataloader_pin_memory": gpu,
+        "weight_decay": 0.0,
+    }
+
+
+def _dtype(settings: Settings) -> str:
+    return settings.policy.dtype if isinstance(settings.policy, CheckpointPolicy) else "float32"
