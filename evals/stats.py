@@ -1,19 +1,16 @@
 """Rates with intervals, and differences between stages on the same tasks.
 
-A rate never stands without its denominator; episodes without a score are counted apart and never as failures.
+A rate never stands without its denominator; `tools/grading/rates.py` makes them.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Mapping
 
 import numpy as np
 
-from agent_world.schema import Rate, Record, Trajectory
+from agent_world.schema import Rate, Record
+from agent_world.tools.grading.rates import CONFIDENCE
 
-CONFIDENCE = 0.95
 RESAMPLES = 4000
-
-K = TypeVar("K", bound=Hashable)
 
 
 class Difference(Record):
@@ -33,38 +30,6 @@ class Difference(Record):
     """Passed first, fail now."""
     unpaired: int
     """Tasks left out because one of the stages has no score of them."""
-
-
-def rate(passed: int, scored: int, unscored: int = 0) -> Rate:
-    """The share `passed / scored` with its 95 % Wilson interval; with nothing scored, 0 in `[0, 1]`."""
-    from scipy.stats import binomtest
-
-    if not 0 <= passed <= scored or unscored < 0:
-        raise ValueError(f"{passed} passed of {scored} scored and {unscored} unscored make no rate")
-    if not scored:
-        return Rate(value=0.0, low=0.0, high=1.0, passed=0, scored=0, unscored=unscored)
-    interval = binomtest(passed, scored).proportion_ci(CONFIDENCE, method="wilson")
-    return Rate(
-        value=passed / scored,
-        low=float(interval.low),
-        high=float(interval.high),
-        passed=passed,
-        scored=scored,
-        unscored=unscored,
-    )
-
-
-def rate_of(trajectories: Iterable[Trajectory]) -> Rate:
-    rewards = [t.score.reward for t in trajectories]
-    return rate(rewards.count(1.0), len(rewards) - rewards.count(None), rewards.count(None))
-
-
-def rates_by(trajectories: Iterable[Trajectory], key: Callable[[Trajectory], K]) -> dict[K, Rate]:
-    """A rate for each value of `key`, in order of its text."""
-    groups: dict[K, list[Trajectory]] = {}
-    for trajectory in trajectories:
-        groups.setdefault(key(trajectory), []).append(trajectory)
-    return {name: rate_of(groups[name]) for name in sorted(groups, key=str)}
 
 
 def paired_difference(

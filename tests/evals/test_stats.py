@@ -1,7 +1,8 @@
 import pytest
 
-from agent_world.evals.stats import paired_difference, rate, rate_of, rates_by, show_difference, show_rate
+from agent_world.evals.stats import paired_difference, show_difference, show_rate
 from agent_world.schema import Score, Trajectory
+from agent_world.tools.grading.rates import rate, rate_of, rates_by
 
 
 def run(task: str, reward: float | None, environment: str = "library", errors: int = 0) -> Trajectory:
