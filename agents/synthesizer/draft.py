@@ -1,0 +1,38 @@
+"""A task before it was ever run: a solution, a question, and what the rows say the answer is."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent_world.schema import Solution
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    solution: Solution
+    question: str
+    expected: dict[str, Any]
+    """What the rows of the database say, for the keys that could be foretold: an answer by a second way."""
+    types: dict[str, str] = field(default_factory=dict)
+    """JSON type of each answer key in order; a list is written `[string]`."""
+    ordered: frozenset[str] = frozenset()
+    """Keys of lists whose order counts."""
+    branches: int = 0
+    weak_edges: int = 0
+    hidden: bool = False
+    writes: bool = False
+    """Whether the solution calls a tool that changes the database."""
+
+
+class Keys:
+    """Answer keys: column names or plain words, each once."""
+
+    def __init__(self) -> None:
+        self.taken: list[str] = []
+
+    def new(self, word: str, table: str) -> str:
+        """`word`, or with the table's name before it, or with a number after it."""
+        numbered: Iterable[str] = (f"{word}_{i}" for i in range(2, 100))
+        found = next(k for k in (word, f"{table}_{word}", *numbered) if k not in self.taken)
+        self.taken.append(found)
+        return found

@@ -1,0 +1,86 @@
+"""From a draft to a task: run the solution, take the answer from what the tools said, and measure the difficulty."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from agent_world.agents.synthesizer.answers import agrees, answer_schema, verifier_source
+from agent_world.agents.synthesizer.draft import Draft
+from agent_world.agents.validator.replay import Call, Run, replay
+from agent_world.schema import Difficulty, Origin, StateDiff, Task
+from agent_world.tools.grading import rubric_for
+from agent_world.tools.runtime import Instance
+
+
+@dataclass(frozen=True, slots=True)
+class Realised:
+    task: Task
+    calls: tuple[Call, ...]
+
+
+async def realise(draft: Draft, environment: str, origin: Origin, round: int, instance: Instance) -> Realised | str:
+    """The task, or the reason why the draft is none. The instance must be clean; it is left as the solution left it."""
+    run = await replay(instance, draft.solution)
+    if run.answer is None or run.error:
+        return f"gold fails: {run.error}"
+    fault = disagreement(draft, run)
+    if fault:
+        return fault
+    change = await instance.diff() if draft.writes else StateDiff()
+    return Realised(build_task(draft, run, change, environment, origin, round), run.calls)
+
+
+def disagreement(draft: Draft, run: Run) -> str:
+    """What the tools said against what the rows say; empty when they agree."""
+    assert run.answer is not None
+    if set(run.answer) != set(draft.types):
+        return "gold gives other fields than planned"
+    for key, seen in run.answer.items():
+        if seen is None or seen == "" or seen == []:
+            return f"empty answer: {key}"
+        if key in draft.expected and not agrees(draft.expected[key], seen):
+            return f"tools and rows disagree: {key}"
+    return ""
+
+
+def build_task(draft: Draft, run: Run, change: StateDiff, environment: str, origin: Origin, round: int) -> Task:
+    assert run.answer is not None
+    answer = {key: run.answer[key] for key in draft.types}
+    schema = answer_schema(draft.types)
+    program = draft.solution.kind == "program"
+    return Task(
+        id=f"{environment}-{_digest(draft, answer)}",
+        environment=environment,
+        strategy="program" if program else "graph",
+        question=draft.question,
+        answer_schema=schema,
+        reference_answer=answer,
+        solution=draft.solution,
+        rubric=() if program else rubric_for(answer, schema, change, ordered=draft.ordered),
+        verifier=verifier_source(draft, answer, change) if program else None,
+        state_change=change,
+        difficulty=difficulty(draft, run),
+        origin=origin,
+        round=round,
+    )
+
+
+def _digest(draft: Draft, answer: dict[str, Any]) -> str:
+    text = json.dumps([draft.question, answer, draft.solution.model_dump(mode="json")], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
+
+
+def difficulty(draft: Draft, run: Run) -> Difficulty:
+    """The paper's levers, measured on the gold run: length, tools, branches, weak edges, hidden cues."""
+    calls = len(run.calls)
+    level = next((n for n, most in ((1, 2), (2, 4), (3, 8), (4, 15)) if calls <= most), 5)
+    harder = draft.hidden or draft.branches > 0
+    return Difficulty(
+        level=min(5, level + harder),
+        calls=calls,
+        distinct_tools=len({name for name, _, _ in run.calls}),
+        branches=draft.branches,
+        weak_edges=draft.weak_edges,
+        hidden_cues=draft.hidden,
+    )

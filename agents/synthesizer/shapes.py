@@ -1,0 +1,319 @@
+"""The grammar of programs, reading half: filter, aggregate, list, extreme, join, count per row, compare and branch.
+
+A shape draws its parts from the environment's tools and rows, so that its conditions are not trivial, and says what
+the answer is by the rows alone. Each returns None when the environment has nothing that fits.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent_world.agents.synthesizer import program_frames as frames
+from agent_world.agents.synthesizer.meaning import CountAsk, Group, ReduceAsk
+from agent_world.agents.synthesizer.moves import reduced, statable
+from agent_world.agents.synthesizer.sources import (
+    Rows,
+    Test,
+    call,
+    cell,
+    find_rows,
+    find_test,
+    label_of,
+    numeric,
+    one_extreme,
+)
+from agent_world.agents.synthesizer.wording import Wording, capital
+from agent_world.agents.synthesizer.words import field_words, plural, role_words, singular
+from agent_world.agents.synthesizer.world import Action, Row, World
+from agent_world.schema import ForeignKey
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A program's body, its question, and its answer as the rows have it."""
+
+    lines: tuple[str, ...]
+    question: str
+    types: dict[str, str]
+    expected: dict[str, Any]
+    branches: int = 0
+    ordered: frozenset[str] = frozenset()
+    writes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a shape may use: the world, its words, chance, and how many rows a loop may run over."""
+
+    world: World
+    wording: Wording
+    rng: random.Random
+    most: int
+    least: int = 2
+    kinds: frozenset[str] = field(default_factory=frozenset)
+
+
+Shape = Callable[[Room], Sketch | None]
+
+
+def narrowed(room: Room, rows: Rows) -> tuple[Group, list[Row], str]:
+    """Usually a further condition on the group: the group in words, its rows, and the code of the filter."""
+    test = find_test(room.world, rows.table, rows.rows, rows.columns, room.rng)
+    used = {w.column for w in rows.group.where}
+    if test is None or test.where.column in used or (rows.group.where and room.rng.random() < 0.25):
+        return rows.group, rows.rows, ""
+    group = Group(rows.group.table, (*rows.group.where, test.where))
+    return group, [r for r in rows.rows if test.holds(r)], f" if {test.code(rows.cell(test.where.column))}"
+
+
+def count_matching(room: Room) -> Sketch | None:
+    rows = find_rows(room.world, room.rng, room.most, room.least)
+    if rows is None:
+        return None
+    test = find_test(room.world, rows.table, rows.rows, rows.columns, room.rng)
+    if test is None or test.where.column in {w.column for w in rows.group.where}:
+        return None
+    lines = (*rows.lines, f"found = [row for row in rows if {test.code(rows.cell(test.where.column))}]")
+    group = Group(rows.group.table, (*rows.group.where, test.where))
+    expected = {"count": sum(map(test.holds, rows.rows))}
+    question = room.wording.ask(CountAsk(group))
+    return Sketch((*lines, 'return {"count": len(found)}'), question, {"count": "integer"}, expected)
+
+
+def reduce_matching(room: Room) -> Sketch | None:
+    rows = find_rows(room.world, room.rng, room.most, room.least)
+    if rows is None:
+        return None
+    group, kept, test = narrowed(room, rows)
+    columns = [c for c in rows.columns if numeric(room.world, rows.table, c)]
+    columns = [
+        c for c in columns if c not in {w.column for w in group.where} and all(r.get(c) is not None for r in kept)
+    ]
+    if len(kept) < 2 or not columns:
+        return None
+    column, function = room.rng.choice(columns), room.rng.choice(("sum", "mean", "max", "min"))
+    whole = rows.table.column(column).type == "integer" and function != "mean"
+    key = f"{function}_{column}" if function in ("max", "min") else {"sum": "total", "mean": "average"}[function]
+    lines = (*rows.lines, f"values = [{rows.cell(column)} for row in rows{test}]")
+    value = reduced(function, [r[column] for r in kept])
+    code = {"sum": "sum(values)", "mean": "sum(values) / len(values)"}.get(function, f"{function}(values)")
+    rounding = function in ("sum", "mean") and not whole
+    last = f"return {{{key!r}: round({code}, 2)}}" if rounding else f"return {{{key!r}: {code}}}"
+    question = room.wording.ask(ReduceAsk(group, column, function, rounded=rounding))
+    return Sketch((*lines, last), question, {key: "integer" if whole else "number"}, {key: value})
+
+
+def name_matching(room: Room) -> Sketch | None:
+    rows = find_rows(room.world, room.rng, room.most, room.least)
+    label = label_of(rows) if rows else None
+    if rows is None or label is None:
+        return None
+    group, kept, test = narrowed(room, rows)
+    if not 1 <= len(kept) <= 8 or not all(statable(r[label]) for r in kept):
+        return None
+    key = plural(label).replace(" ", "_").removesuffix("_entries")
+    key = key if key.endswith("s") else f"{key}s"
+    lines = (*rows.lines, f"return {{{key!r}: [{rows.cell(label)} for row in rows{test}]}}")
+    words = field_words(room.world, group.table, label)
+    question = room.wording.pick(
+        frames.NAMES, what=words, group=room.wording.the_group(group), many=plural(group.table)
+    )
+    kind = rows.table.column(label).type
+    return Sketch(lines, capital(question), {key: f"[{kind}]"}, {key: [r[label] for r in kept]})
+
+
+def extreme(room: Room) -> Sketch | None:
+    """The row of a group with the greatest or least value; often a field of its parent, fetched afterwards."""
+    rows = find_rows(room.world, room.rng, room.most, room.least)
+    label = label_of(rows) if rows else None
+    if rows is None or label is None:
+        return None
+    columns = [c for c in rows.columns if numeric(room.world, rows.table, c)]
+    highest = room.rng.random() < 0.6
+    options = [(c, r) for c in columns if (r := one_extreme(rows.rows, c, highest)) and c != label]
+    if not options:
+        return None
+    column, row = room.rng.choice(options)
+    lines = (*rows.lines, f"best = {'max' if highest else 'min'}(rows, key=lambda row: {rows.cell(column)})")
+    degree = "highest" if highest else "lowest"
+    names = {
+        "degree": degree,
+        "what": field_words(room.world, rows.table.name, column),
+        "group": room.wording.the_group(rows.group),
+    }
+    joins = parents(room.world, rows, row)
+    if joins and room.rng.random() < 0.6:
+        return _extreme_parent(room, rows, row, lines, names, room.rng.choice(joins))
+    told = [label, column]
+    cells = ", ".join(f"{c!r}: {rows.cell(c, 'best')}" for c in told)
+    types = {c: rows.table.column(c).type for c in told}
+    question = room.wording.pick(
+        frames.EXTREME, **names, noun=singular(rows.table.name), name=field_words(room.world, rows.table.name, label)
+    )
+    return Sketch((*lines, f"return {{{cells}}}"), capital(question), types, {c: row[c] for c in told})
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A get tool that leads from a row's foreign key to its parent."""
+
+    link: ForeignKey
+    action: Action
+
+    def fetch(self, value: str) -> str:
+        assert self.action.key is not None
+        return call(self.action, {self.action.key: value})
+
+
+def parents(world: World, rows: Rows, row: Row) -> list[Join]:
+    """Joins that the group's items allow and the row has."""
+    return [
+        Join(link, action)
+        for link in rows.table.foreign_keys
+        for action in world.of("get", table=link.table)
+        if link.column in rows.columns and row.get(link.column) is not None and link.target == action.table.primary_key
+    ]
+
+
+def _extreme_parent(
+    room: Room, rows: Rows, row: Row, lines: tuple[str, ...], names: dict[str, str], join: Join
+) -> Sketch | None:
+    parent = room.world.where(join.link.table, join.link.target, row[join.link.column])[0]
+    table = join.action.table
+    columns = [c for c in join.action.paths if statable(parent.get(c)) and c != table.primary_key]
+    if not columns:
+        return None
+    column = room.rng.choice(sorted(columns))
+    lines = (*lines, f"parent = {join.fetch(rows.cell(join.link.column, 'best'))}")
+    lines = (*lines, f"return {{{column!r}: {cell(join.action, column, 'parent')}}}")
+    role = role_words(join.link.column, table.name) or singular(table.name)
+    wanted = field_words(room.world, table.name, column)
+    question = room.wording.pick(
+        frames.EXTREME_PARENT, **names, noun=singular(rows.table.name), parent=role, field=wanted
+    )
+    return Sketch(lines, capital(question), {column: table.column(column).type}, {column: parent[column]})
+
+
+def join_count(room: Room) -> Sketch | None:
+    """For each row of a group, its parent: how many parents meet a condition, or the mean of a column of theirs."""
+    found = _joined(room)
+    if found is None:
+        return None
+    rows, join, fetched = found
+    table = join.action.table
+    columns = sorted(c for c in join.action.paths if c != table.primary_key)
+    test = find_test(room.world, table, fetched, columns, room.rng)
+    lines = (*rows.lines, f"parents = [{join.fetch(rows.cell(join.link.column))} for row in rows]")
+    role = role_words(join.link.column, table.name) or singular(table.name)
+    slots = {"group": room.wording.the_group(rows.group), "many": plural(rows.table.name), "parent": role}
+    if test is not None and room.rng.random() < 0.6:
+        return _join_test(room, lines, join, test, fetched, slots)
+    numbers = [c for c in columns if numeric(room.world, table, c) and all(p.get(c) is not None for p in fetched)]
+    if not numbers:
+        return None
+    column = room.rng.choice(numbers)
+    value = reduced("mean", [p[column] for p in fetched])
+    code = f"values = [{cell(join.action, column, 'parent')} for parent in parents]"
+    last = 'return {"average": round(sum(values) / len(values), 2)}'
+    words = field_words(room.world, table.name, column)
+    question = room.wording.pick(frames.JOIN_MEAN, **slots, field=words)
+    return Sketch((*lines, code, last), capital(question), {"average": "number"}, {"average": value})
+
+
+def _joined(room: Room) -> tuple[Rows, Join, list[Row]] | None:
+    rows = find_rows(room.world, room.rng, room.most, room.least)
+    if rows is None:
+        return None
+    whole = [
+        j for j in parents(room.world, rows, rows.rows[0]) if all(r.get(j.link.column) is not None for r in rows.rows)
+    ]
+    if not whole:
+        return None
+    join = room.rng.choice(whole)
+    if join.link.column in {w.column for w in rows.group.where}:
+        return None
+    fetched = [room.world.where(join.link.table, join.link.target, r[join.link.column])[0] for r in rows.rows]
+    return rows, join, fetched
+
+
+def _join_test(
+    room: Room, lines: tuple[str, ...], join: Join, test: Test, fetched: list[Row], slots: dict[str, str]
+) -> Sketch:
+    code = f"found = [parent for parent in parents if {test.code(cell(join.action, test.where.column, 'parent'))}]"
+    condition = room.wording.condition(join.action.table.name, test.where)
+    question = room.wording.pick(frames.JOIN_COUNT, **slots, condition=condition)
+    expected = {"count": sum(map(test.holds, fetched))}
+    return Sketch((*lines, code, 'return {"count": len(found)}'), capital(question), {"count": "integer"}, expected)
+
+
+def most_children(room: Room) -> Sketch | None:
+    """For each row of a group, count its children by a tool: which row has the most."""
+    world, rng = room.world, room.rng
+    counters = [(a, n, c, k) for a in world.of("count", "related", "list") for n, c in a.filters.items()
+                if (k := world.foreign_key(a.table.name, c)) and not set(a.required) - {n}]  # fmt: skip
+    if not counters:
+        return None
+    action, argument, column, link = rng.choice(counters)
+    rows = find_rows(world, rng, room.most, room.least, table=link.table)
+    label = label_of(rows) if rows else None
+    if rows is None or label is None or link.target not in rows.columns:
+        return None
+    counts = [{"n": len(world.where(action.table.name, column, r[link.target])), **r} for r in rows.rows]
+    best = one_extreme(counts, "n", True)
+    if best is None:
+        return None
+    path = "count" if action.kind == "count" else "total"
+    lines = (
+        *rows.lines,
+        f"counts = [({call(action, {argument: rows.cell(link.target)})}[{path!r}], row) for row in rows]",
+        "most = max(count for count, _ in counts)",
+        "best = next(row for count, row in counts if count == most)",
+        f'return {{{label!r}: {rows.cell(label, "best")}, "count": most}}',
+    )
+    role = role_words(column, link.table)
+    question = room.wording.pick(
+        frames.MOST_CHILDREN_AS if role else frames.MOST_CHILDREN, group=room.wording.the_group(rows.group), role=role,
+        children=plural(action.table.name), noun=singular(rows.table.name), name=field_words(world, rows.table.name, label),
+    )  # fmt: skip
+    types = {label: rows.table.column(label).type, "count": "integer"}
+    return Sketch(lines, capital(question), types, {label: best[label], "count": best["n"]})
+
+
+def compare_groups(room: Room) -> Sketch | None:
+    """Two groups compared by size or mean; what is told depends on which is ahead."""
+    world, rng = room.world, room.rng
+    one = find_rows(world, rng, room.most, room.least)
+    if one is None or len(one.group.where) != 1 or one.group.where[0].subject is not None:
+        return None
+    other = next((r for _ in range(8) if (r := _sibling(room, one))), None)
+    columns = [c for c in one.columns if numeric(world, one.table, c)]
+    label = label_of(one)
+    if other is None or label is None or not columns or len(one.rows) == len(other.rows):
+        return None
+    column = rng.choice(columns)
+    ahead = one if len(one.rows) > len(other.rows) else other
+    best = one_extreme(ahead.rows, column, True)
+    if best is None or column == label:
+        return None
+    lines = (
+        *one.lines, *other.lines,
+        "if len(rows) > len(others):", "    chosen = rows", "else:", "    chosen = others",
+        f"best = max(chosen, key=lambda row: {one.cell(column)})",
+        f"return {{{label!r}: {one.cell(label, 'best')}, \"count\": len(chosen)}}",
+    )  # fmt: skip
+    question = room.wording.pick(
+        frames.COMPARE_GROUPS, one=room.wording.group(one.group), other=room.wording.group(other.group),
+        what=field_words(world, one.table.name, column), name=field_words(world, one.table.name, label),
+        noun=singular(one.table.name),
+    )  # fmt: skip
+    types = {label: one.table.column(label).type, "count": "integer"}
+    return Sketch(lines, capital(question), types, {label: best[label], "count": len(ahead.rows)}, branches=1)
+
+
+def _sibling(room: Room, one: Rows) -> Rows | None:
+    other = find_rows(room.world, room.rng, room.most, room.least, table=one.table.name, name="others")
+    if other is None or other.action is not one.action or other.group == one.group:
+        return None
+    same = [w.column for w in other.group.where] == [w.column for w in one.group.where]
+    return other if same and other.group.where[0].subject is None else None

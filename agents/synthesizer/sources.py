@@ -1,0 +1,238 @@
+"""Pieces of programs: code that fetches a row or a group of rows, with the words for it and the rows it will give."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent_world.agents.synthesizer.meaning import Comparison, Group, Subject, Where
+from agent_world.agents.synthesizer.moves import statable
+from agent_world.agents.synthesizer.world import PAGE, Action, Row, World
+from agent_world.schema import Table
+
+EVERY = '''def every(tool, **arguments):
+    """All items of a list tool, page by page."""
+    items = []
+    while True:
+        page = tool(**arguments, limit=10, offset=len(items))
+        items += page["items"]
+        if not page["items"] or len(items) >= page["total"]:
+            return items
+
+
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Code that puts one row into a variable."""
+
+    lines: tuple[str, ...]
+    subject: Subject
+    row: Row
+    columns: frozenset[str]
+    action: Action
+    indexed: bool
+    """Whether the output is a list of items of which the first is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Code that puts a list of rows into `rows`, the words for the group, and what the database says it holds."""
+
+    lines: tuple[str, ...]
+    group: Group
+    rows: list[Row]
+    action: Action
+
+    @property
+    def table(self) -> Table:
+        return self.action.table
+
+    @property
+    def columns(self) -> list[str]:
+        return [c.name for c in self.table.columns if c.name in self.action.paths]
+
+    def cell(self, column: str, variable: str = "row") -> str:
+        return cell(self.action, column, variable)
+
+
+def cell(action: Action, column: str, variable: str = "row") -> str:
+    """Python for a column of a row or item that the action showed."""
+    path = action.paths[column].rpartition("[].")[2]
+    return variable + "".join(f"[{part!r}]" for part in path.split("."))
+
+
+def call(action: Action, arguments: dict[str, str]) -> str:
+    return f"tools.{action.name}({', '.join(f'{name}={text}' for name, text in arguments.items())})"
+
+
+def find_row(world: World, rng: random.Random, table: str | None = None, name: str = "row") -> Found | None:
+    """A row looked up by its name where it can be searched, else by its key."""
+    lookups = world.of("search", "get", table=table)
+    for action in rng.sample(lookups, len(lookups)):
+        rows = world.rows[action.table.name]
+        row = rng.choice(rows) if rows else None
+        if row is None:
+            continue
+        found = _by_search(world, action, row, name) if action.kind == "search" else _by_key(world, action, row, name)
+        if found is not None:
+            return found
+    return None
+
+
+def _by_search(world: World, action: Action, row: Row, name: str) -> Found | None:
+    table = action.table
+    label = table.label
+    arguments = [a for a, c in action.filters.items() if c == label and not set(action.required) - {a}]
+    if label is None or not arguments or not statable(row.get(label)):
+        return None
+    if len(world.containing(table.name, label, str(row[label]))) != 1:
+        return None
+    path = action.paths[next(iter(action.paths))].partition("[]")[0]
+    line = f"{name} = {call(action, {arguments[0]: repr(row[label])})}[{path!r}][0]"
+    return Found((line,), Subject("label", table.name, label, row[label]), row, frozenset(action.paths), action, True)
+
+
+def _by_key(world: World, action: Action, row: Row, name: str) -> Found | None:
+    key = action.table.primary_key
+    if action.key is None or not statable(row[key]) or world.opaque(action.table.name):
+        return None
+    line = f"{name} = {call(action, {action.key: repr(row[key])})}"
+    return Found((line,), Subject("key", action.table.name, key, row[key]), row, frozenset(action.paths), action, False)
+
+
+def find_rows(
+    world: World, rng: random.Random, most: int, least: int = 2, table: str | None = None, name: str = "rows"
+) -> Rows | None:
+    """A group that a list or related tool gives whole: all rows, those of a value, or those of a named parent."""
+    lists = [a for a in world.of("list", "related", table=table) if a.paths]
+    for action in rng.sample(lists, len(lists)):
+        options = [_all_rows(world, action, name)] if not action.required else []
+        options += [_of_value(world, action, a, c, rng, name) for a, c in action.filters.items()]
+        fit = [o for o in options if o and least <= len(o.rows) <= most and (action.paged or len(o.rows) <= PAGE)]
+        if fit:
+            return rng.choice(fit)
+    return None
+
+
+def _all_rows(world: World, action: Action, name: str) -> Rows:
+    lines = (f"{name} = {_whole(action, {})}",)
+    return Rows(lines, Group(action.table.name), world.rows[action.table.name], action)
+
+
+def _of_value(world: World, action: Action, argument: str, column: str, rng: random.Random, name: str) -> Rows | None:
+    if set(action.required) - {argument} or not world.rows[action.table.name]:
+        return None
+    table = action.table.name
+    value = rng.choice(world.rows[table]).get(column)
+    if not statable(value):
+        return None
+    rows = world.where(table, column, value)
+    link = world.foreign_key(table, column)
+    if link is None or not world.opaque(link.table):
+        lines = (f"{name} = {_whole(action, {argument: repr(value)})}",)
+        return Rows(lines, Group(table, (Where(column, value),)), rows, action)
+    parent = next(iter(world.where(link.table, link.target, value)), None)
+    owner = _named_parent(world, link.table, link.target, parent, rng, name) if parent else None
+    if owner is None:
+        return None
+    lines = (*owner.lines, f"{name} = {_whole(action, {argument: cell(owner.action, link.target, f'{name}_owner')})}")
+    return Rows(lines, Group(table, (Where(column, subject=owner.subject),)), rows, action)
+
+
+def _named_parent(world: World, table: str, key: str, row: Row, rng: random.Random, name: str) -> Found | None:
+    for action in world.of("search", table=table):
+        if key in action.paths:
+            found = _by_search(world, action, row, f"{name}_owner")
+            if found is not None:
+                return found
+    return None
+
+
+def _whole(action: Action, arguments: dict[str, str]) -> str:
+    if action.paged:
+        return f"every({', '.join([f'tools.{action.name}', *(f'{n}={t}' for n, t in arguments.items())])})"
+    path = next(iter(action.paths.values())).partition("[]")[0]
+    return f"{call(action, arguments)}[{path!r}]"
+
+
+# --- Conditions -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A condition on a row, in words and in code; `holds` decides it on a row of the database."""
+
+    where: Where
+
+    def code(self, value: str) -> str:
+        sign = "==" if self.where.comparison == "=" else self.where.comparison
+        test = f"{value} {sign} {self.where.value!r}"
+        return test if sign == "==" else f"{value} is not None and {test}"
+
+    def holds(self, row: Row) -> bool:
+        found, wanted = row.get(self.where.column), self.where.value
+        if self.where.comparison == "=":
+            return bool(found == wanted)
+        if found is None:
+            return False
+        outcome = {">": found > wanted, "<": found < wanted, ">=": found >= wanted, "<=": found <= wanted}
+        return outcome[self.where.comparison]
+
+
+def find_test(
+    world: World, table: Table, rows: Sequence[Row], columns: Sequence[str], rng: random.Random, split: bool = True
+) -> Test | None:
+    """A condition that some of the rows meet and (with `split`) some do not: never trivial."""
+    wanted = [c for c in columns if numeric(world, table, c) or category(table, c)]
+    for name in rng.sample(wanted, len(wanted)):
+        values = [row[name] for row in rows if statable(row.get(name))]
+        if not values:
+            continue
+        test = Test(Where(name, rng.choice(values), comparison=_comparison(world, table, name, rng)))
+        share = sum(map(test.holds, rows))
+        if 0 < share < len(rows) or (not split and share):
+            return test
+    return None
+
+
+def _comparison(world: World, table: Table, column: str, rng: random.Random) -> Comparison:
+    if not numeric(world, table, column):
+        return "="
+    choices: tuple[Comparison, ...] = (">", "<", ">=", "<=")
+    return rng.choice(choices)
+
+
+def numeric(world: World, table: Table, column: str) -> bool:
+    """A column of quantities, not of keys."""
+    found = table.column(column)
+    return (
+        found.type in ("integer", "number")
+        and column != table.primary_key
+        and world.foreign_key(table.name, column) is None
+        and not found.unique
+    )
+
+
+def category(table: Table, column: str) -> bool:
+    found = table.column(column)
+    return found.type == "string" and bool(found.values) and column not in (table.primary_key, table.label)
+
+
+def label_of(rows: Rows) -> str | None:
+    """The column by which the answer can name a row of the group."""
+    for column in (rows.table.label, rows.table.primary_key):
+        if column and column in rows.columns and all(r.get(column) is not None for r in rows.rows):
+            return column
+    return None
+
+
+def one_extreme(rows: Sequence[Row], column: str, highest: bool) -> Row | None:
+    """The row with the greatest (least) value, if only one has it and no row lacks the value."""
+    values: list[Any] = [row.get(column) for row in rows]
+    if not values or any(v is None for v in values):
+        return None
+    edge = max(values) if highest else min(values)
+    found = [row for row in rows if row[column] == edge]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,203 @@
+"""Meanings put into plain English: many surface forms, no tool names, no table or column ids.
+
+Everything is drawn from a seeded generator, so the same task is worded the same way every time. With `hidden` cues
+the sentence drops the helpful nouns: a row is pointed at by what it is, not by which list it is in.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_world.agents.synthesizer import frames
+from agent_world.agents.synthesizer.meaning import (
+    Ask,
+    Command,
+    CountAsk,
+    FieldAsk,
+    Group,
+    Meaning,
+    ReduceAsk,
+    Subject,
+    Where,
+    WinnerAsk,
+)
+from agent_world.agents.synthesizer.words import (
+    article,
+    column_words,
+    field_words,
+    joined,
+    plural,
+    role_words,
+    singular,
+    value_text,
+)
+from agent_world.agents.synthesizer.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    world: World
+    rng: random.Random
+    hidden: bool = False
+
+    def question(self, meaning: Meaning) -> str:
+        """Asks first, then commands: the order in which a walk goes."""
+        parts: list[str] = []
+        for ask in meaning.asks:
+            parts.append(self.ask(ask, first=not parts))
+        for command in meaning.commands:
+            parts.append(self.command(command, first=not parts))
+        return " ".join(parts)
+
+    def pick(self, forms: Sequence[str], **slots: str) -> str:
+        return self.rng.choice(forms).format(**slots)
+
+    def ask(self, ask: Ask, first: bool = True) -> str:
+        """One or two sentences."""
+        if isinstance(ask, WinnerAsk):
+            return self._lead(self._winner(ask), first)
+        if isinstance(ask, CountAsk) and ask.group.where and self.rng.random() < 0.6:
+            many, rest = plural(ask.group.table), self.conditions(ask.group)
+            return self._lead(self.pick(frames.HOW_MANY, many=many, rest=rest), first)
+        if isinstance(ask, FieldAsk) and self.rng.random() < 0.35:
+            names = joined([field_words(self.world, ask.subject.table, c) for c in ask.columns])
+            plural_form = frames.ABOUT_MANY if len(ask.columns) > 1 else frames.ABOUT_ONE
+            return self._lead(self.pick(plural_form, who=self.subject(ask.subject), what=names), first)
+        many_fields = isinstance(ask, FieldAsk) and len(ask.columns) > 1
+        frame = frames.TELL + (frames.WHAT_ARE if many_fields else frames.WHAT_IS)
+        return self._lead(self.pick(frame, what=self.phrase(ask)), first)
+
+    def phrase(self, ask: FieldAsk | CountAsk | ReduceAsk) -> str:
+        """The thing asked for as a noun phrase."""
+        if isinstance(ask, FieldAsk):
+            names = [f"the {field_words(self.world, ask.subject.table, c)}" for c in ask.columns]
+            return f"{joined(names)} of {self.subject(ask.subject)}"
+        if isinstance(ask, CountAsk):
+            return f"the number of {self.group(ask.group)}"
+        return self.reduced(ask)
+
+    def reduced(self, ask: ReduceAsk) -> str:
+        word = self.rng.choice(frames.REDUCTIONS[ask.function])
+        rounding = self.rng.choice(frames.ROUNDED) if ask.rounded else ""
+        over = self.rng.choice(("of", "over", "among"))
+        what = field_words(self.world, ask.group.table, ask.column)
+        return f"the {word} {what} {over} {self.group(ask.group)}{rounding}"
+
+    def _winner(self, ask: WinnerAsk) -> str:
+        table = ask.subjects[0].table
+        few = len(ask.subjects) == 2
+        degree = {(True, True): "higher", (True, False): "lower", (False, True): "highest", (False, False): "lowest"}
+        names = joined([self.subject(s) for s in ask.subjects], "or" if few and self.rng.random() < 0.4 else "and")
+        forms = frames.WINNER_OR if " or " in names and few else frames.WINNER
+        told = [c for c in (ask.named, ask.column, *ask.beside)]
+        return self.pick(
+            forms, names=names, degree=degree[few, ask.highest], what=field_words(self.world, table, ask.column)
+        ) + " " + self.pick(frames.REPORT_ITS, what=self._fields(table, told))  # fmt: skip
+
+    def _fields(self, table: str, columns: Sequence[str]) -> str:
+        return joined([field_words(self.world, table, c) for c in columns])
+
+    def _lead(self, sentence: str, first: bool) -> str:
+        if first:
+            opening = self.rng.choice(frames.OPENINGS) if self.rng.random() < 0.2 else ""
+            return opening + capital(sentence)
+        link = self.rng.choice(frames.LINKS)
+        return link + (lower_first(sentence) if link.endswith(", ") or link == "And " else capital(sentence))
+
+    # --- Rows and groups ---
+
+    def subject(self, subject: Subject) -> str:
+        noun = singular(subject.table)
+        value = value_text(subject.value)
+        words = column_words(subject.column)
+        match subject.kind:
+            case "key":
+                return self.pick(frames.BY_KEY, noun=noun, words=words, value=value)
+            case "label":
+                titled = frames.TITLED if words in ("title", "book title") else ()
+                bare = frames.BARE if self._known_by(subject) else ()
+                return self.pick((*bare, *frames.BY_LABEL, *titled), noun=noun, words=words, value=value)
+            case "value":
+                return self.pick(frames.BY_VALUE, noun=noun, words=words, value=value)
+        assert subject.of is not None
+        if subject.kind == "parent":
+            return self._parent(subject, subject.of, noun)
+        role = role_words(subject.column, subject.of.table)
+        forms = frames.ONLY_CHILD_AS if role else frames.ONLY_CHILD
+        return self.pick(forms, noun=noun, role=role, of=self.subject(subject.of))
+
+    def _known_by(self, subject: Subject) -> bool:
+        """Whether the name alone says which row of which table is meant."""
+        named = [t for t in self.world.tables.values() if t.label and self.world.where(t.name, t.label, subject.value)]
+        return len(named) == 1
+
+    def _parent(self, subject: Subject, of: Subject, noun: str) -> str:
+        role = role_words(subject.column, subject.table)
+        if self.hidden and role:
+            return f"the {role} of {self.subject(of)}"
+        if role:
+            return self.pick(frames.PARENT_AS, noun=noun, role=role, of=self.subject(of), many=singular(of.table))
+        return self.pick(frames.PARENT, noun=noun, of=self.subject(of), many=singular(of.table))
+
+    def the_group(self, group: Group) -> str:
+        """As `group`, for a set of rows that is looked at one by one."""
+        return f"the {self.group(group)}" if group.where else self.group(group)
+
+    def group(self, group: Group) -> str:
+        many = plural(group.table)
+        rest = self.conditions(group)
+        if not rest:
+            return self.pick(("all {many}", "all the {many} on record", "all {many} there are"), many=many)
+        return f"{many} {rest}"
+
+    def conditions(self, group: Group) -> str:
+        """What follows the noun: `whose genre is horror and that belong to ...`; empty for all rows."""
+        return joined([self.condition(group.table, w) for w in group.where]) if group.where else ""
+
+    def condition(self, table: str, where: Where) -> str:
+        words = field_words(self.world, table, where.column)
+        if where.subject is not None and where.same:
+            return self.pick(frames.SAME_AS, words=words, who=self.subject(where.subject))
+        if where.subject is not None:
+            role = role_words(where.column, where.subject.table)
+            forms = frames.OF_PARENT_AS if role else frames.OF_PARENT
+            return self.pick(forms, role=role, who=self.subject(where.subject))
+        value = value_text(where.value)
+        if where.contains:
+            return self.pick(frames.CONTAINS, words=words, value=value)
+        key = self.world.foreign_key(table, where.column)
+        if key is not None and where.comparison == "=":
+            noun = singular(key.table)
+            return self.pick(frames.OF_KEY, noun=role_words(where.column, key.table) or noun, value=value)
+        return self.pick(frames.COMPARED[where.comparison], words=words, value=value)
+
+    # --- Writes ---
+
+    def command(self, command: Command, first: bool = True) -> str:
+        noun = singular(command.table)
+        pairs = [(field_words(self.world, command.table, c), value_text(v)) for c, v in command.values]
+        if command.kind == "add":
+            what = joined([self.pick(("{words} {value}", "{words}: {value}"), words=w, value=v) for w, v in pairs])
+            text = self.pick(frames.ADD, article=article(noun), noun=noun, values=what)
+        else:
+            assert command.subject is not None
+            who = self.subject(command.subject)
+            text = (
+                self.pick(frames.REMOVE, who=who)
+                if command.kind == "remove"
+                else self.pick(frames.SET, who=who, what=pairs[0][0], value=pairs[0][1])
+            )
+        text = capital(text) if first else self.rng.choice(("Then ", "After that, ", "Next, ")) + lower_first(text)
+        if not command.tells:
+            return text
+        forms = frames.TELL_REMOVED if command.kind == "remove" else frames.TELL_WRITTEN
+        return f"{text} {self.pick(forms, noun=noun, what=self._fields(command.table, command.tells))}"
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def lower_first(text: str) -> str:
+    """The sentence for use after a link; `I` and names stay as they are."""
+    return text if text.startswith(("I ", "I'")) else text[:1].lower() + text[1:]

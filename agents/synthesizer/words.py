@@ -1,0 +1,98 @@
+"""Names of tables and columns as people say them, and values as they are written in a sentence."""
+
+from typing import Any
+
+from agent_world.agents.synthesizer.world import World
+
+EXPANSIONS = {
+    "dep": "departure", "arr": "arrival", "lat": "latitude", "lon": "longitude", "lng": "longitude",
+    "alt": "altitude", "elev": "elevation", "num": "number", "qty": "quantity", "avg": "average", "pct": "percentage",
+    "pop": "population", "temp": "temperature", "tz": "time zone", "hr": "hour", "min": "minutes", "yr": "year",
+    "mpg": "miles per gallon", "cyl": "cylinders", "hp": "horsepower", "gdp": "GDP", "iata": "IATA code",
+    "icao": "ICAO code", "iso": "ISO code", "id": "ID", "dest": "destination", "manuf": "manufacturer",
+    "dob": "date of birth", "desc": "description", "addr": "address", "tel": "telephone", "url": "web address",
+    "wt": "weight", "cty": "city", "hwy": "highway", "vol": "volume", "dist": "distance", "sched": "scheduled",
+    "tailnum": "tail number", "faa": "FAA code", "displ": "displacement", "fl": "fuel", "acq": "acquisition",
+}  # fmt: skip
+"""Common short forms; `min` and the like are only expanded as a whole word of a column name."""
+SAME_PLURAL = {"species", "series", "aircraft", "news", "fish", "sheep"}
+IRREGULAR = {
+    "people": "person",
+    "children": "child",
+    "men": "man",
+    "women": "woman",
+    "data": "record",
+    "indices": "index",
+}
+COUNTED = ("s",)
+NOT_COUNTED = ("status", "address", "class", "species", "series", "gross", "loss", "bonus", "basis", "process")
+
+
+def singular(table: str) -> str:
+    """`cities` -> `city`; a name that is no plural becomes `<name> entry`."""
+    *head, last = table.split("_")
+    word = _singular(last)
+    return " ".join([*head, word])
+
+
+def _singular(word: str) -> str:
+    if word in SAME_PLURAL:
+        return word
+    if word in IRREGULAR:
+        return IRREGULAR[word]
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "ches", "shes", "zes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return f"{word} entry"
+
+
+def plural(table: str) -> str:
+    *head, last = table.split("_")
+    is_plural = last in SAME_PLURAL or last in IRREGULAR or not _singular(last).endswith(" entry")
+    return " ".join([*head, last if is_plural else f"{last} entries"])
+
+
+def column_words(column: str) -> str:
+    """`dep_delay` -> `departure delay`."""
+    words = [EXPANSIONS.get(part, part) for part in column.split("_") if part]
+    text = " ".join(words)
+    return text.removesuffix(" code code") + " code" if text.endswith(" code code") else text
+
+
+def field_words(world: World, table: str, column: str) -> str:
+    """What a person calls a column; plurals that count something become `number of ...`."""
+    found = world.tables[table].column(column)
+    words = column_words(column)
+    if found.type == "integer" and words.endswith(COUNTED) and not words.endswith(NOT_COUNTED) and " of " not in words:
+        return f"number of {words}" if not words.startswith("number ") else words
+    if found.type == "boolean":
+        return f"'{words}' flag"
+    return words
+
+
+def role_words(column: str, parent: str) -> str:
+    """The part that a foreign key plays, without its technical ending: `home_airport_id` -> `home airport`."""
+    words = column_words(column)
+    for ending in (" ID", " code", " number", " name", " key"):
+        words = words.removesuffix(ending)
+    return "" if words in (singular(parent), "ID", "code", "") else words
+
+
+def article(noun: str) -> str:
+    return f"an {noun}" if noun[:1].lower() in "aeiou" else f"a {noun}"
+
+
+def value_text(value: Any) -> str:
+    """How a literal stands in a question; read back by `mentions`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(value)
+
+
+def joined(parts: list[str], word: str = "and") -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"

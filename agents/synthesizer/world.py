@@ -1,0 +1,181 @@
+"""What the synthesizer knows of an environment: its tools read as actions on tables, and the rows themselves.
+
+The rows are used to plan (which row satisfies a precondition, which name is unique), never as the answer: answers
+come from running the tools.
+"""
+
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from agent_world.errors import StoreError
+from agent_world.memory.store import Bundle
+from agent_world.schema import Environment, ForeignKey, Operation, Table, ToolSpec
+from agent_world.tools.tables.files import read_rows
+
+Row = dict[str, Any]
+PAGE = 10
+"""Most rows a list tool returns at once, unless a call says otherwise."""
+WRITES = ("create", "update", "delete")
+
+
+@dataclass(frozen=True)
+class Action:
+    """A tool with an operation, read in terms of its table.
+
+    `filters` maps an argument to the column of the action's own table that it restricts, `sources` to the
+    `table.column` whose values it takes (the parent's key for a foreign key).
+    """
+
+    tool: ToolSpec
+    operation: Operation
+    table: Table
+    key: str | None = None
+    """Argument that takes the primary key of the table (get, update, delete)."""
+    filters: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
+    """Arguments that are written: argument -> column."""
+    paged: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.tool.name
+
+    @property
+    def kind(self) -> str:
+        return self.operation.kind
+
+    @property
+    def writes(self) -> bool:
+        return self.kind in WRITES
+
+    @cached_property
+    def paths(self) -> dict[str, str]:
+        """Column of the own table -> output path, `[]` left in."""
+        found: dict[str, str] = {}
+        for path, target in self.operation.outputs.items():
+            table, _, column = target.partition(".")
+            if table == self.table.name and column not in found:
+                found[column] = path
+        return found
+
+    @property
+    def lists(self) -> bool:
+        return any("[]" in path for path in self.operation.outputs)
+
+    @property
+    def required(self) -> list[str]:
+        return list(self.tool.input_schema.get("required", ()))
+
+    def item_paths(self, index: int = 0) -> dict[str, str]:
+        """Column -> path of the `index`-th item (or of the row itself)."""
+        return {column: path.replace("[]", f".{index}") for column, path in self.paths.items()}
+
+
+class World:
+    """An environment opened for synthesis. Rows are read once; nothing here changes."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+        self.environment: Environment = bundle.environment()
+        self.tables: dict[str, Table] = {t.name: t for t in self.environment.database.tables}
+        self.rows: dict[str, list[Row]] = {t.name: rows_of(bundle.database, t) for t in self.tables.values()}
+        self.tools: list[ToolSpec] = sorted(bundle.tools(), key=lambda tool: tool.name)
+        self.actions: list[Action] = [a for a in (read_action(self.tables, tool) for tool in self.tools) if a]
+        self._index: dict[tuple[str, str], dict[Any, list[Row]]] = {}
+
+    @property
+    def id(self) -> str:
+        return self.bundle.id
+
+    def of(self, *kinds: str, table: str | None = None) -> list[Action]:
+        return [a for a in self.actions if a.kind in kinds and table in (None, a.table.name)]
+
+    def action(self, tool: str) -> Action | None:
+        return next((a for a in self.actions if a.name == tool), None)
+
+    def where(self, table: str, column: str, value: Any) -> list[Row]:
+        """Rows of `table` with exactly this value."""
+        index = self._index.get((table, column))
+        if index is None:
+            index = {}
+            for row in self.rows[table]:
+                index.setdefault(row.get(column), []).append(row)
+            self._index[table, column] = index
+        return index.get(value, [])
+
+    def containing(self, table: str, column: str, text: str) -> list[Row]:
+        """Rows whose text column contains `text`, case aside: what a search tool finds."""
+        wanted = text.casefold()
+        return [row for row in self.rows[table] if wanted in str(row.get(column) or "").casefold()]
+
+    def values(self, table: str, column: str) -> Counter[Any]:
+        return Counter(row.get(column) for row in self.rows[table] if row.get(column) is not None)
+
+    def foreign_key(self, table: str, column: str) -> ForeignKey | None:
+        return next((k for k in self.tables[table].foreign_keys if k.column == column), None)
+
+    def children(self, table: str) -> list[tuple[Table, ForeignKey]]:
+        """Tables that refer to `table`."""
+        return [(t, k) for t in self.tables.values() for k in t.foreign_keys if k.table == table]
+
+    def opaque(self, table: str) -> bool:
+        """Whether people would not know the key: they call rows of this table by a name that can be searched."""
+        found = self.tables[table]
+        if found.label is None or found.label == found.primary_key:
+            return False
+        return any(
+            a.operation.column == found.label or found.label in a.filters.values()
+            for a in self.of("search", table=table)
+        )
+
+
+def read_action(tables: dict[str, Table], tool: ToolSpec) -> Action | None:
+    """None for a tool without a known operation on a known table."""
+    operation = tool.operation
+    if operation is None or operation.kind == "custom" or operation.table not in tables:
+        return None
+    table = tables[operation.table]
+    key, filters, values = None, {}, {}
+    for argument, target in operation.inputs.items():
+        column = own_column(table, operation, target)
+        if column is None:
+            return None
+        if operation.kind == "create" or (operation.kind == "update" and column != table.primary_key):
+            values[argument] = column
+        elif operation.kind in ("get", "update", "delete") and column == table.primary_key:
+            key = argument
+        else:
+            filters[argument] = column
+    if operation.kind in ("get", "update", "delete") and key is None:
+        return None
+    if not set(tool.input_schema.get("required", ())) <= set(operation.inputs):
+        return None
+    properties = tool.input_schema.get("properties", {})
+    paged = {"limit", "offset"} <= set(properties) and not {"limit", "offset"} & set(operation.inputs)
+    return Action(tool, operation, table, key, filters, values, paged)
+
+
+def own_column(table: Table, operation: Operation, target: str) -> str | None:
+    """Column of `table` that an argument standing for `target` restricts or writes."""
+    owner, _, column = target.partition(".")
+    if owner == table.name:
+        return column
+    keys = [k.column for k in table.foreign_keys if k.table == owner and k.target == column]
+    if operation.kind != "create" and operation.column in keys:
+        return operation.column
+    return keys[0] if keys else None
+
+
+def rows_of(database: Path, table: Table) -> list[Row]:
+    """All rows of a table, typed as its columns say. Raises `StoreError` that names a missing or damaged file."""
+    try:
+        return read_rows(database, table).records()
+    except (OSError, ValueError, KeyError, sqlite3.Error) as error:
+        path = database / table.file
+        raise StoreError(
+            f"{path} cannot be read as table {table.name} ({error}); mine the environment again."
+        ) from error

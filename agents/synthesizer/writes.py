@@ -1,0 +1,161 @@
+"""Write moves: the planner picks rows and values that satisfy the preconditions, and that change something."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from agent_world.agents.synthesizer.meaning import Command, Subject
+from agent_world.agents.synthesizer.moves import known, statable
+from agent_world.agents.synthesizer.trail import Move, Thing, Trail
+from agent_world.agents.synthesizer.world import Action, Row, World
+from agent_world.schema import Argument, Column, Table, Value
+
+
+def write_moves(world: World, trail: Trail, action: Action, rng: random.Random) -> list[Move]:
+    match action.kind:
+        case "create":
+            return list(_create(world, trail, action, rng))
+        case "update":
+            return [
+                m for target in _targets(world, trail, action, rng) for m in _update(world, trail, action, rng, *target)
+            ]
+    free = [t for t in _targets(world, trail, action, rng) if not referenced(world, action.table, t[0].row)]
+    return [m for target in free for m in _delete(world, trail, action, rng, *target)]
+
+
+def _targets(world: World, trail: Trail, action: Action, rng: random.Random) -> list[tuple[Thing, Argument, str]]:
+    """Rows to write to: those shown so far, else one whose key the question states."""
+    key, name = action.table.primary_key, action.table.name
+    shown = [(t, t.ref(key), "strong") for t in trail.things if t.subject.table == name and key in t.paths]
+    if shown:
+        return list(shown)
+    row = rng.choice(world.rows[name])
+    if not statable(row[key]):
+        return []
+    thing = Thing(Subject("key", name, key, row[key]), row, len(trail.moves), {})
+    return [(thing, Value(value=row[key]), "independent")]
+
+
+def referenced(world: World, table: Table, row: Row) -> bool:
+    """Whether another row refers to this one, so that a sound tool would refuse to delete it."""
+    return any(world.where(t.name, k.column, row[k.target]) for t, k in world.children(table.name))
+
+
+def _update(
+    world: World, trail: Trail, action: Action, rng: random.Random, target: Thing, key: Argument, kind: str
+) -> Iterator[Move]:
+    needed = [a for a in action.values if a in action.required] or list(action.values)[:1]
+    if len(needed) != 1 or action.key is None:
+        return
+    column = action.values[needed[0]]
+    value = new_value(world, action.table, column, target.row.get(column), rng)
+    if value is None:
+        return
+    after = known({**target.row, column: value}, action, len(trail.moves), target.subject)
+    tells = _tells(world, after, rng, avoid={value, *target.subject.literals()}) or (column,)
+    command = Command("set", action.table.name, target.subject, ((column, value),), tells)
+    yield Move(action, {action.key: key, needed[0]: Value(value=value)}, kind, thing=after, command=command)
+
+
+def _delete(
+    world: World, trail: Trail, action: Action, rng: random.Random, target: Thing, key: Argument, kind: str
+) -> Iterator[Move]:
+    gone = known(target.row, action, len(trail.moves), target.subject)
+    tells = _tells(world, gone, rng, avoid=set(target.subject.literals()))
+    if action.key is not None and tells:
+        command = Command("remove", action.table.name, target.subject, tells=tells)
+        yield Move(action, {action.key: key}, kind, thing=gone, command=command)
+
+
+def _create(world: World, trail: Trail, action: Action, rng: random.Random) -> Iterator[Move]:
+    table = action.table
+    model = rng.choice(world.rows[table.name])
+    values: dict[str, Any] = {}
+    for argument, column in action.values.items():
+        if argument in action.required or (column != table.primary_key and rng.random() < 0.5):
+            values[argument] = _cell(world, table, table.column(column), model, rng)
+    if not all(statable(v) for v in values.values()) or len(values) < 1:
+        return
+    row = {**dict.fromkeys(c.name for c in table.columns), **{action.values[a]: v for a, v in values.items()}}
+    subject = Subject("key", table.name, table.primary_key, row[table.primary_key])
+    thing = known(row, action, len(trail.moves), subject)
+    told = [c for c in (table.primary_key, table.label) if c and c in thing.paths]
+    if not told:
+        return
+    pairs = tuple((action.values[a], v) for a, v in values.items())
+    tell = table.primary_key if row[table.primary_key] is None else rng.choice(told)
+    command = Command("add", table.name, None, pairs, (tell,))
+    yield Move(action, {a: Value(value=v) for a, v in values.items()}, thing=thing, command=command)
+
+
+def _tells(world: World, thing: Thing, rng: random.Random, avoid: set[Any]) -> tuple[str, ...]:
+    columns = [c for c in sorted(thing.paths) if askable(world, thing, c) and thing.row[c] not in avoid]
+    return (rng.choice(columns),) if columns else ()
+
+
+def askable(world: World, thing: Thing, column: str) -> bool:
+    """Whether a question can ask for this column of this row: shown, not empty, of use to a person."""
+    table = world.tables[thing.subject.table]
+    if column not in thing.paths or not statable(thing.row.get(column)):
+        return False
+    if thing.subject.of is None and column == thing.subject.column:
+        return False
+    link = world.foreign_key(table.name, column)
+    if link is not None:
+        return not world.opaque(link.table)
+    return column != table.primary_key or not world.opaque(table.name)
+
+
+# --- Values that are new, but of the column's kind ---------------------------------------------------------
+
+
+def new_value(world: World, table: Table, name: str, old: Any, rng: random.Random) -> Any:
+    """Another value for a cell; None when there is no sensible one (a unique column)."""
+    column = table.column(name)
+    if column.unique or name in (table.primary_key, table.label):
+        return None
+    if column.type == "boolean":
+        return not old
+    link = world.foreign_key(table.name, name)
+    rows = world.rows[link.table] if link else world.rows[table.name]
+    source = link.target if link else name
+    others = sorted({row[source] for row in rows if statable(row.get(source)) and row[source] != old}, key=repr)
+    return rng.choice(others) if others else None
+
+
+def _cell(world: World, table: Table, column: Column, model: Row, rng: random.Random) -> Any:
+    if column.name == table.primary_key or column.unique:
+        taken = {row.get(column.name) for row in world.rows[table.name]}
+        return unused(model.get(column.name), taken, rng, named=column.name == table.label)
+    if column.name == table.label:
+        return unused(model.get(column.name), set(), rng, named=True)
+    link = world.foreign_key(table.name, column.name)
+    if link is not None:
+        return rng.choice(world.rows[link.table])[link.target]
+    if statable(model.get(column.name)):
+        return model[column.name]
+    return new_value(world, table, column.name, None, rng)
+
+
+def unused(like: Any, taken: set[Any], rng: random.Random, named: bool = False) -> Any:
+    """A key or name that no row has, shaped like one that is there; None when none was found."""
+    if isinstance(like, int) and not isinstance(like, bool):
+        return max((k for k in taken if isinstance(k, int)), default=like) + rng.randint(1, 40)
+    if isinstance(like, float) or not isinstance(like, str):
+        return None
+    for _ in range(50):
+        if named:
+            text = f"{rng.choice(('New', 'Old', 'North', 'South', 'Upper', 'Lower', 'Grand', 'Little'))} {like}"
+        else:
+            text = "".join(_other(character, rng) for character in like)
+        if text not in taken:
+            return text
+    return None
+
+
+def _other(character: str, rng: random.Random) -> str:
+    if character.isdigit():
+        return rng.choice("0123456789")
+    if character.isascii() and character.isalpha():
+        return rng.choice("ABCDEFGHJKLMNPRSTUVWXYZ" if character.isupper() else "abcdefghjkmnprstuvwxyz")
+    return character
