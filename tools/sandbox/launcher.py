@@ -5,16 +5,19 @@ import contextlib
 import itertools
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from agent_world.errors import SandboxError
 from agent_world.tools.sandbox.channel import Channel, ChannelClosed
+from agent_world.tools.sandbox.inside.jail import Rung
 
 _START_S = 30.0
 _SPAWN_S = 15.0
@@ -22,8 +25,8 @@ _STOP_S = 2.0
 _FIRST_UID = 100_000
 _UIDS = 50_000
 _REMEDY = (
-    "the sandbox needs Linux namespaces: run as root, or allow user namespaces "
-    "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0)"
+    "it needs Linux 5.13 or newer, with namespaces (run as root, or allow user namespaces by "
+    "sysctl kernel.apparmor_restrict_unprivileged_userns=0) or else with Landlock"
 )
 
 
@@ -35,6 +38,8 @@ class Process:
     channel: Channel
     directory: int
     pidfd: int
+    folder: Path | None = None
+    """Where its files lie, if not on a disk that goes with it."""
 
     def kill(self) -> None:
         """End it and all that it started, now. Its files remain until `release`."""
@@ -50,6 +55,8 @@ class Process:
         if self.directory >= 0:
             os.close(self.directory)
             self.directory = -1
+            if self.folder:
+                shutil.rmtree(self.folder, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +72,11 @@ class Order:
 class Launcher:
     """Owns the zygote. Used from one event loop."""
 
-    def __init__(self) -> None:
-        self.user_namespace = False
+    def __init__(self, namespaces: bool = True) -> None:
+        """`namespaces` False goes without them even where the kernel grants them."""
+        self.rung: Rung = "confined"
+        self._namespaces = namespaces
+        self._folders: Path | None = None
         self._zygote: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._waiting: dict[int, asyncio.Future[int]] = {}
@@ -76,7 +86,7 @@ class Launcher:
         """Raises `SandboxError` where the kernel refuses what isolation needs."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._zygote = _start_interpreter(theirs.fileno())
+            self._zygote = _start_interpreter(theirs.fileno(), self._namespaces)
         ours.setblocking(False)
         self._control = ours
         try:
@@ -87,7 +97,9 @@ class Launcher:
         answer = json.loads(first) if first else {"error": "its interpreter ended at once"}
         if "error" in answer:
             raise SandboxError(f"The sandbox cannot start ({answer['error']}): {_REMEDY}.")
-        self.user_namespace = bool(answer["user_namespace"])
+        self.rung = answer["rung"]
+        if self.rung == "confined":
+            self._folders = _make_folders()
         asyncio.get_running_loop().add_reader(ours, self._on_answer)
 
     @property
@@ -109,30 +121,53 @@ class Launcher:
                 self._zygote.wait()
             self._zygote = None
         self._fail_all()
+        if self._folders:
+            shutil.rmtree(self._folders, ignore_errors=True)
+            self._folders = None
 
-    async def spawn(self, order: Order) -> Process:
-        """A locked-down process with an empty private folder. Raises `SandboxError`."""
+    async def spawn(self, order: Order, beside: Process | None = None) -> Process:
+        """A locked-down process with an empty private folder, or in that of `beside` (on the rung `confined`).
+
+        Raises `SandboxError`.
+        """
         if not self._control:
             raise SandboxError("The sandbox is not running: its zygote has ended.")
         number = next(self._ids)
+        uid = beside.uid if beside else _uid(number)
+        folder = beside.folder if beside else self._make_folder(number, uid)
         ours, theirs = socket.socketpair()
         with theirs:
-            answer = self._ask(number, order, theirs)
+            answer = self._ask(number, uid, folder, order, theirs)
         channel = Channel(ours)
         try:
             async with asyncio.timeout(_SPAWN_S):
                 pidfd = await answer
-                process = Process(_uid(number), channel, -1, pidfd)
+                process = Process(uid, channel, -1, pidfd, None if beside else folder)
                 process.directory = await channel.receive_directory()
         except (TimeoutError, ChannelClosed, OSError) as error:
             channel.close()
             raise SandboxError(f"The sandbox could not start a process: {error or 'no answer in time'}.") from error
+        except BaseException:
+            channel.close()  # cancelled: the process ends at the end of its channel
+            raise
         return process
 
-    def _ask(self, number: int, order: Order, theirs: socket.socket) -> "asyncio.Future[int]":
+    def _make_folder(self, number: int, uid: int) -> Path | None:
+        if not self._folders:
+            return None
+        folder = self._folders / str(number)
+        folder.mkdir(mode=0o700)
+        if os.getuid() == 0:
+            os.chown(folder, uid, uid)
+        return folder
+
+    def _ask(
+        self, number: int, uid: int, folder: Path | None, order: Order, theirs: socket.socket
+    ) -> "asyncio.Future[int]":
         request = {
             "id": number,
-            "uid": _uid(number),
+            "uid": uid,
+            "folder": str(folder or ""),
             "memory_mb": order.memory_mb,
             "disk_mb": order.disk_mb,
             "clock_ns": order.clock_ns,
@@ -182,14 +217,22 @@ def _uid(number: int) -> int:
     return _FIRST_UID + number % _UIDS
 
 
-def _start_interpreter(control: int) -> "subprocess.Popen[bytes]":
+def _make_folders() -> Path:
+    memory = Path("/dev/shm")
+    folders = Path(tempfile.mkdtemp(prefix="agent-world-", dir=memory if os.access(memory, os.W_OK) else None))
+    folders.chmod(0o711)
+    return folders
+
+
+def _start_interpreter(control: int, namespaces: bool) -> "subprocess.Popen[bytes]":
     """A clean interpreter: no inherited variables or descriptors, no site packages, hashing without chance.
 
     (`-I` would ignore PYTHONHASHSEED; with an environment of our own, `-P -s -S` shuts out as much.)
     """
     here = str(Path(__file__).resolve().parent)
     program = (
-        f"import sys; sys.path.insert(0, {here!r}); from inside.zygote import main; sys.path.pop(0); main({control})"
+        f"import sys; sys.path.insert(0, {here!r}); from inside.zygote import main; "
+        f"sys.path.pop(0); main({control}, {namespaces})"
     )
     environment = {
         "PYTHONHASHSEED": "0",

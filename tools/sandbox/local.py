@@ -12,6 +12,7 @@ fresh one on the files that were left.
 import asyncio
 import itertools
 import json
+import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,9 +37,9 @@ _MAX_CALLS = 10_000
 class LocalBackend:
     """Opens instances. Belongs to the event loop that started it; `tools.sync` is the way from other threads."""
 
-    def __init__(self, config: LocalRuntime) -> None:
+    def __init__(self, config: LocalRuntime, launcher: Launcher | None = None) -> None:
         self.config = config
-        self.launcher = Launcher()
+        self.launcher = launcher or Launcher()
         self._templates = Templates(config.disk_mb * _MEGABYTE)
         self._room = asyncio.Semaphore(config.max_instances)
         self._live: set[LocalInstance] = set()
@@ -77,15 +78,24 @@ class LocalBackend:
     def describe(self) -> tuple[str, ...]:
         """The protections that hold, one line each."""
         config = self.config
-        who = "the caller's uid in a user namespace of its own" if self.launcher.user_namespace else "a uid of its own"
-        return (
+        uid = "a uid of its own" if os.getuid() == 0 else "the caller's uid"
+        common = (
             "clean interpreter: no variables or descriptors of ours, no site packages",
-            "namespaces: own network (empty), processes, mounts, IPC, host name",
-            "private root: the interpreter and system libraries, read-only; no /proc, /home, /tmp",
-            f"own disk of {config.disk_mb} MB at /db, gone with the instance",
-            f"{who}; no capability, no_new_privs",
-            f"limits: {config.memory_mb} MB of memory, {config.disk_mb} MB a file, 64 descriptors, 16 processes",
+            f"{uid}, no capability, no_new_privs; seccomp refuses sockets, tracing, mounts, namespaces, keys, io_uring",
+            f"limits: {config.memory_mb} MB of memory, {config.disk_mb} MB a file, 64 descriptors",
             f"deadlines: {config.call_timeout_s:g} s a call, {config.run_timeout_s:g} s a program, then SIGKILL",
+        )
+        if self.launcher.rung == "confined":
+            return (
+                *common,
+                "no namespaces here: Landlock allows system libraries (read) and the own folder (write), nothing else",
+                "seccomp refuses processes, programs and signals; the sum of an instance's files has no limit",
+            )
+        return (
+            *common,
+            "namespaces: own network (empty), processes (16 at most, all killed together), mounts, IPC, host name",
+            "private root: the interpreter and system libraries, read-only; no /proc, /etc, /home, /tmp",
+            f"own disk of {config.disk_mb} MB, gone with the instance",
         )
 
 
@@ -134,9 +144,10 @@ class LocalInstance:
     async def run(self, source: str, function: str, arguments: Mapping[str, Any]) -> RunResult:
         config = self._backend.config
         calls: list[tuple[str, dict[str, Any], Observation]] = []
-        process = await self._alive()
+        process = await self._for_a_program()
         request = next(self._ids)
         message = {"id": request, "op": "run", "source": source, "function": function, "arguments": dict(arguments)}
+        message["here"] = process is not self._process
         try:
             async with asyncio.timeout(config.run_timeout_s):
                 await process.channel.send(message)
@@ -150,7 +161,20 @@ class LocalInstance:
         except BaseException:
             process.kill()  # as in `call`
             raise
+        finally:
+            if process is not self._process:
+                process.release()
         return _result(answer, calls)
+
+    async def _for_a_program(self) -> Process:
+        """The instance's process, which forks for it; where that is refused, another in the same folder."""
+        process = await self._alive()
+        launcher = self._backend.launcher
+        if launcher.rung != "confined":
+            return process
+        other = await launcher.spawn(self._backend.order(self._seed), beside=process)
+        await other.channel.send({"id": next(self._ids), "op": "load", "source": self._template.source})
+        return other
 
     async def _follow(
         self, process: Process, request: int, calls: list[tuple[str, dict[str, Any], Observation]]
@@ -232,14 +256,15 @@ class LocalInstance:
             raise SandboxError("The instance is closed.")
         process = await self._backend.launcher.spawn(self._backend.order(self._seed))
         try:
-            owner = None if self._backend.launcher.user_namespace else process.uid
+            owner = process.uid if os.getuid() == 0 else None
             write_files(process.directory, files.contents, owner)
             await process.channel.send({"id": next(self._ids), "op": "load", "source": self._template.source})
         except (OSError, ChannelClosed) as error:
             process.release()
-            raise SandboxError(
-                f"The database does not fit into an instance ({error}); raise runtime.disk_mb."
-            ) from error
+            raise SandboxError(f"The database does not fit into an instance ({error}): raise disk_mb.") from error
+        except BaseException:
+            process.release()  # cancelled half-way
+            raise
         if self._process:
             self._process.release()
         self._process = process

@@ -1,16 +1,27 @@
-"""The walls: namespaces and a private root for the zygote, then a room of its own for each instance."""
+"""The walls: for the zygote, then for each instance.
+
+Three rungs, the best that the kernel grants:
+- `own_uid` (root): namespaces, a private root, and a uid an instance;
+- `user_namespace` (an ordinary user): the same by way of user namespaces, one more for each instance;
+- `confined` (where namespaces are refused): Landlock for files, and no process but itself.
+On all of them: no privilege, limits, and seccomp, which refuses sockets and what else tools have no use for.
+"""
 
 import os
 import resource
 import sys
 from dataclasses import dataclass
+from typing import Literal
 
-from . import kernel
+from . import filters, kernel
+
+Rung = Literal["own_uid", "user_namespace", "confined"]
 
 HOME = "/db"
-"""Where an instance finds its database."""
+"""Where an instance finds its database, but on the rung `confined`."""
 _SHARED = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS | kernel.CLONE_NEWPID
 _READ_ONLY = kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID | kernel.MS_NODEV
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 _MAX_FILES = 64
 _MAX_PROCESSES = 16
 _MAX_INODES = 2048
@@ -24,21 +35,23 @@ class Room:
     uid: int
     memory_mb: int
     disk_mb: int
+    folder: str
+    """On the rung `confined`, its folder, made by the trusted side; elsewhere it gets a disk of its own."""
 
 
-def enter_namespaces(proc: int) -> bool:
+def enter_namespaces(proc: int) -> Rung:
     """Leave the caller's mounts, network, processes and IPC; as an ordinary user by way of a user namespace.
 
-    The next fork is process 1. `proc` is a descriptor of /proc. Returns whether a user namespace was needed. Raises
-    `OSError` where the kernel refuses: without these there is no sandbox.
+    The next fork is process 1. `proc` is a descriptor of /proc. Raises `OSError` where the kernel refuses, and then
+    leaves this process of no use.
     """
     uid, gid = os.getuid(), os.getgid()
     if uid == 0:
         kernel.unshare(_SHARED)
-        return False
+        return "own_uid"
     kernel.unshare(_SHARED | kernel.CLONE_NEWUSER)
     _map_ids(proc, uid, gid)
-    return True
+    return "user_namespace"
 
 
 def _map_ids(proc: int, uid: int, gid: int) -> None:
@@ -58,8 +71,8 @@ def build_root() -> None:
     for path in _readable():
         _bind(path, base + path)
     os.makedirs(base + "/dev")
-    for name in ("null", "zero", "urandom"):
-        _bind(f"/dev/{name}", f"{base}/dev/{name}")
+    for path in _DEVICES:
+        _bind(path, base + path)
     os.mkdir(base + HOME)
     os.mkdir(base + "/.old")
     kernel.pivot_root(base, base + "/.old")
@@ -72,9 +85,8 @@ def build_root() -> None:
 def _readable() -> list[str]:
     """Folders that Python needs to import and load libraries; none lies inside another."""
     python = {os.path.realpath(prefix) for prefix in (sys.base_prefix, sys.base_exec_prefix)}
-    wanted = sorted({"/usr", "/lib", "/lib64", *python})
     found: list[str] = []
-    for path in wanted:
+    for path in sorted({"/usr", "/lib", "/lib64", *python}):
         if os.path.isdir(path) and not any(path == outer or path.startswith(outer + "/") for outer in found):
             found.append(path)
     return found
@@ -90,38 +102,54 @@ def _bind(source: str, target: str) -> None:
         kernel.mount("none", target, flags=_READ_ONLY)
 
 
-def enter_room(room: Room, proc: int, in_user_namespace: bool) -> int:
-    """Shut this process in: own mounts and own disk of a fixed size at `HOME`, which it makes its working folder.
+def enter_room(room: Room, rung: Rung, proc: int) -> int:
+    """Go to the instance's own folder: at `HOME`, on own mounts, a disk of a fixed size; or the folder given.
 
-    Returns a descriptor of that folder, for the trusted side. `shut` must follow.
+    Returns a descriptor of it, for the trusted side. `shut` must follow.
     """
-    uid, gid = (os.getuid(), os.getgid()) if in_user_namespace else (room.uid, room.uid)
-    if in_user_namespace:
-        # Of its own, because the kernel counts processes by user namespace.
+    if rung == "confined":
+        os.chdir(room.folder)
+        os.environ["MCP_DB_DIR"] = os.environ["HOME"] = room.folder
+        return os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+    uid, gid = room.uid, room.uid
+    if rung == "own_uid":
+        kernel.unshare(kernel.CLONE_NEWNS)
+    else:
+        uid, gid = os.getuid(), os.getgid()
+        # A user namespace of its own, because the kernel counts processes by user namespace.
         kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS)
         _map_ids(proc, uid, gid)
-    else:
-        kernel.unshare(kernel.CLONE_NEWNS)
     options = f"size={room.disk_mb}m,nr_inodes={_MAX_INODES},mode=700,uid={uid},gid={gid}"
     kernel.mount("tmpfs", HOME, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC, options)
     os.chdir(HOME)
     return os.open(".", os.O_RDONLY | os.O_DIRECTORY)
 
 
-def shut(room: Room, in_user_namespace: bool) -> None:
+def shut(room: Room, rung: Rung) -> None:
     """Give up the uid, every privilege, and all but a fixed share of the machine. There is no way back."""
-    if not in_user_namespace:
+    root = os.getuid() == 0
+    if root:
         os.setgroups([])
         os.setresgid(room.uid, room.uid, room.uid)
         os.setresuid(room.uid, room.uid, room.uid)
     kernel.give_up_privileges()
+    kernel.die_with_parent()
+    # Without a uid or a user namespace of its own, the count would be of all the caller's processes.
+    processes = _MAX_PROCESSES if root or rung == "user_namespace" else resource.RLIM_INFINITY
     megabyte = 1024 * 1024
     for limit, value in (
         (resource.RLIMIT_AS, room.memory_mb * megabyte),
         (resource.RLIMIT_FSIZE, room.disk_mb * megabyte),
         (resource.RLIMIT_NOFILE, _MAX_FILES),
-        (resource.RLIMIT_NPROC, _MAX_PROCESSES),
+        (resource.RLIMIT_NPROC, processes),
         (resource.RLIMIT_CPU, _MAX_CPU_S),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(limit, (value, value))
+        _, most = resource.getrlimit(limit)
+        allowed = (
+            value if most == resource.RLIM_INFINITY else most if value == resource.RLIM_INFINITY else min(value, most)
+        )
+        resource.setrlimit(limit, (allowed, allowed))
+    if rung == "confined":
+        filters.restrict_files(_readable(), _DEVICES, room.folder)
+    filters.restrict_calls(alone=rung == "confined")

@@ -15,6 +15,9 @@ MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
 MNT_DETACH = 2
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
+_PR_SET_SECCOMP, _SECCOMP_FILTER = 22, 2
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_ENFORCE = 444, 445, 446
+_LANDLOCK_PATH = 1
 _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_CAPABILITY = 63
 
@@ -64,3 +67,28 @@ def give_up_privileges() -> None:
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     _check(_libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")
     _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl dumpable")
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
+
+
+def set_call_filter(program: bytes) -> None:
+    """Install a seccomp filter: packed BPF instructions of 8 bytes."""
+    described = _Program(len(program) // 8, program)
+    _check(_libc.prctl(_PR_SET_SECCOMP, _SECCOMP_FILTER, ctypes.byref(described), 0, 0), "seccomp")
+
+
+def landlock_create(attributes: bytes, flags: int) -> int:
+    """A descriptor of new rules; with flag 1 and no attributes, the version of Landlock."""
+    found: int = _libc.syscall(_LANDLOCK_CREATE, attributes or None, ctypes.c_size_t(len(attributes)), flags)
+    _check(min(found, 0), "landlock_create_ruleset")
+    return found
+
+
+def landlock_add(rules: int, rule: "ctypes.Array[ctypes.c_char]") -> None:
+    _check(_libc.syscall(_LANDLOCK_ADD, rules, _LANDLOCK_PATH, rule, 0), "landlock_add_rule")
+
+
+def landlock_enforce(rules: int) -> None:
+    _check(_libc.syscall(_LANDLOCK_ENFORCE, rules, 0), "landlock_restrict_self")

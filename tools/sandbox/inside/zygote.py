@@ -2,7 +2,8 @@
 
 It runs no tool code and reads none. The trusted side asks over a SEQPACKET socket, one JSON object a message, and
 passes the instance's end of a channel along; the answer carries a pidfd of the new process. End of file on that
-socket ends the zygote, which is process 1 of its namespace, and with it every instance.
+socket ends the zygote. Where there are namespaces it is process 1 of its own, so every instance ends with it; where
+there are none, instances cannot have children, and each dies with its parent.
 """
 
 import gc
@@ -13,7 +14,7 @@ import signal
 import socket
 from typing import Any
 
-from . import frozen, jail, kernel, serve
+from . import filters, frozen, jail, kernel, serve
 
 PRELOADED = (
     "base64", "bisect", "calendar", "collections", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal",
@@ -24,39 +25,59 @@ PRELOADED = (
 """Loaded once, before any fork, so that an instance imports them for nothing."""
 
 _MESSAGE = 65_536
+_REFUSED = 3
 
 
-def main(control_fd: int) -> None:
-    """Build the walls, say whether they hold, then serve as process 1 until the trusted side goes away."""
+def main(control_fd: int, namespaces: bool) -> None:
+    """Build the best walls that the kernel grants, say which, and serve until the trusted side goes away."""
     control = socket.socket(fileno=control_fd)
-    try:
-        proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
-        in_user_namespace = jail.enter_namespaces(proc)
-    except OSError as error:
-        _send(control, {"error": str(error)})
+    for name in PRELOADED:
+        importlib.import_module(name)
+    frozen.install()
+    proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
+    if namespaces and _fork_and_wait(lambda: _in_namespaces(control, proc)) != _REFUSED:
         return
-    first = os.fork()
-    if first:
-        control.close()
-        os.waitpid(first, 0)
+    if not filters.landlock_version():
+        _send(control, {"error": "the kernel grants neither namespaces nor Landlock"})
         return
+    _serve(control, proc, "confined")
+
+
+def _in_namespaces(control: socket.socket, proc: int) -> int:
+    """The outer of two processes; the inner is process 1. Returns an exit status: `_REFUSED`, or 0 after serving."""
     try:
-        own = os.open("self/ns/pid", os.O_RDONLY, dir_fd=proc)
+        rung = jail.enter_namespaces(proc)
+    except OSError:
+        return _REFUSED
+    return _fork_and_wait(lambda: _as_process_1(control, proc, rung))
+
+
+def _as_process_1(control: socket.socket, proc: int, rung: jail.Rung) -> int:
+    try:
         jail.build_root()
-        for name in PRELOADED:
-            importlib.import_module(name)
-        frozen.install()
-    except OSError as error:
-        _send(control, {"error": str(error)})
-        os._exit(1)
+    except OSError:
+        return _REFUSED
+    _serve(control, proc, rung)
+    return 0
+
+
+def _fork_and_wait(work: Any) -> int:
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            status = work()
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def _serve(control: socket.socket, proc: int, rung: jail.Rung) -> None:
+    own = -1 if rung == "confined" else os.open("self/ns/pid", os.O_RDONLY, dir_fd=proc)
     gc.collect()
     gc.freeze()
-    _send(control, {"ready": True, "user_namespace": in_user_namespace})
-    _serve(control, proc, own, in_user_namespace)
-    os._exit(0)
-
-
-def _serve(control: socket.socket, proc: int, own: int, in_user_namespace: bool) -> None:
+    _send(control, {"rung": rung})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
     while True:
         message, fds, _, _ = socket.recv_fds(control, _MESSAGE, 1)
@@ -64,36 +85,43 @@ def _serve(control: socket.socket, proc: int, own: int, in_user_namespace: bool)
             return
         request = json.loads(message)
         try:
-            pid = _fork_into_own_processes(own)
+            pid = _fork(own)
         except OSError as error:
             _send(control, {"id": request["id"], "error": str(error)})
         else:
             if pid == 0:
-                control.close()
-                os.close(own)
-                _live(socket.socket(fileno=fds[0]), request, proc, in_user_namespace)
-            pidfd = os.pidfd_open(pid)
-            _send(control, {"id": request["id"]}, pidfd)
-            os.close(pidfd)
+                _live(socket.socket(fileno=fds[0]), request, proc, rung)
+            _answer(control, request["id"], pid)
         os.close(fds[0])
 
 
-def _fork_into_own_processes(own: int) -> int:
-    kernel.join_namespace(own, kernel.CLONE_NEWPID)
-    kernel.unshare(kernel.CLONE_NEWPID)
+def _fork(own: int) -> int:
+    """A child that is process 1 of a namespace of its own, where there are namespaces."""
+    if own >= 0:
+        kernel.join_namespace(own, kernel.CLONE_NEWPID)
+        kernel.unshare(kernel.CLONE_NEWPID)
     return os.fork()
 
 
-def _live(channel: socket.socket, request: dict[str, Any], proc: int, in_user_namespace: bool) -> None:
+def _answer(control: socket.socket, request: int, pid: int) -> None:
+    try:
+        pidfd = os.pidfd_open(pid)
+    except OSError as error:
+        return _send(control, {"id": request, "error": f"the process ended at once ({error})"})
+    _send(control, {"id": request}, pidfd)
+    os.close(pidfd)
+
+
+def _live(channel: socket.socket, request: dict[str, Any], proc: int, rung: jail.Rung) -> None:
     """The life of an instance's process. Never returns."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        room = jail.Room(request["uid"], request["memory_mb"], request["disk_mb"])
-        home = jail.enter_room(room, proc, in_user_namespace)
-        socket.send_fds(channel, [b"+"], [home])
-        channel = _alone(channel)
-        jail.shut(room, in_user_namespace)
-        kernel.die_with_parent()
+        room = jail.Room(request["uid"], request["memory_mb"], request["disk_mb"], request["folder"])
+        home = jail.enter_room(room, rung, proc)
+        channel = _alone(channel, home)
+        jail.shut(room, rung)
+        socket.send_fds(channel, [b"+"], [4])
+        os.close(4)
     except OSError as error:
         channel.sendall(b"-" + str(error).encode())
         os._exit(1)
@@ -104,10 +132,12 @@ def _live(channel: socket.socket, request: dict[str, Any], proc: int, in_user_na
         os._exit(0)
 
 
-def _alone(channel: socket.socket) -> socket.socket:
-    """The same channel, as the only descriptor of this process beside 0 to 2."""
-    os.dup2(channel.detach(), 3)
-    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+def _alone(channel: socket.socket, home: int) -> socket.socket:
+    """The same channel as descriptor 3 and `home` as 4: all that this process has beside 0 to 2."""
+    kept = os.dup2(channel.detach(), 62), os.dup2(home, 63)
+    os.dup2(kept[0], 3)
+    os.dup2(kept[1], 4)
+    os.closerange(5, os.sysconf("SC_OPEN_MAX"))
     return socket.socket(fileno=3)
 
 
