@@ -56,6 +56,18 @@ class ForeignKey(Record):
     """Column of `table`; every non-null value of `column` occurs there (checked)."""
 
 
+class Derivation(Record):
+    """How complexification made a table: a summary of mined rows, or a place for the agent's own work on them."""
+
+    kind: Literal["summary", "workspace"]
+    table: str
+    """The mined table that it summarises or refers to."""
+    group: tuple[str, ...] = ()
+    """Columns that a summary groups by."""
+    measure: str | None = None
+    """Numeric column that a summary averages."""
+
+
 class Table(Record):
     """One table of a database. JSON files hold a list of row objects; SQLite files one table of this name."""
 
@@ -72,6 +84,8 @@ class Table(Record):
     foreign_keys: tuple[ForeignKey, ...] = ()
     synthetic: bool = False
     """True where complexification made it (a derived or linking table), False where it was mined."""
+    derivation: Derivation | None = None
+    """Of a synthetic table."""
 
     def column(self, name: str) -> Column:
         return next(c for c in self.columns if c.name == name)

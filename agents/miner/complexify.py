@@ -1,0 +1,99 @@
+"""Complexification (section 3.1, D(n+1) = phi(D(n), m)): a database made richer, mined facts unaltered.
+
+A round brings in more of the mined rows (and columns, while no tools depend on them), derives a summary or linking
+table from the real rows, and adds a place for the agent's own work. Existing tables keep their columns and rows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from agent_world.agents.miner.database import FORMATS, Database, Entry
+from agent_world.agents.miner.derive import next_summary, summarize
+from agent_world.agents.miner.material import Material
+from agent_world.agents.miner.sample import sample
+from agent_world.agents.miner.score import complexity
+from agent_world.agents.miner.workspace_tables import next_workspace
+from agent_world.schema import ComplexificationRound
+from agent_world.tools.tables import DataTable
+
+FIRST_SHARE, MORE_SHARE = 0.6, 0.4
+"""Share of the mined rows in the first database, and what each round adds."""
+
+
+def share_after(round: int) -> float:
+    return min(1.0, FIRST_SHARE + MORE_SHARE * round)
+
+
+def complexify(
+    database: Database, material: Material, round: int, seed: str, max_rows: int, *, columns: bool = True
+) -> tuple[Database, ComplexificationRound | None]:
+    """Round `round` (from 1). `columns` False keeps every table's columns, for tools that exist already.
+
+    None instead of a record where nothing is left to add: then the database comes back as it was.
+    """
+    grown, changes = _more_material(database, material, round, seed, max_rows, columns)
+    first = FORMATS.index(database.next_format(0))
+    for entry in (_summary(grown), next_workspace(grown, grown.next_format(first + 1), f"{seed}:{round}")):
+        if entry is not None:
+            grown = grown.with_entry(entry)
+            changes.append(_told(entry))
+    before, after = complexity(database), complexity(grown)
+    if after <= before:
+        return database, None
+    files = tuple(e.file for e in grown.entries if e.name not in database.names())
+    return grown, ComplexificationRound(
+        number=round, changes=tuple(changes), score_before=before, score_after=after, files=files
+    )
+
+
+def _more_material(
+    database: Database, material: Material, round: int, seed: str, max_rows: int, columns: bool
+) -> tuple[Database, list[str]]:
+    """More mined rows and columns; summaries are made again, so that they agree with the rows."""
+    mined = {entry.name: entry.table for entry in database.mined()}
+    if not set(mined) <= {table.name for table in material.tables}:
+        return database, []
+    more = sample(material, share_after(round), max_rows, seed, keep=mined)
+    tables = {name: _fitted(more[name], mined[name], columns) for name in mined}
+    changes = [change for name in mined for change in _compared(mined[name], tables[name])]
+    grown = database.replaced(tables)
+    for entry in grown.entries:
+        if entry.derivation and entry.derivation.kind == "summary":
+            grown = grown.replaced({entry.name: summarize(grown, entry.derivation, entry.format).table})
+    return grown, changes
+
+
+def _fitted(more: DataTable, now: DataTable, columns: bool) -> DataTable:
+    return more if columns else replace(more.pick(now.columns), label=now.label)
+
+
+def _compared(before: DataTable, after: DataTable) -> list[str]:
+    changes = []
+    if len(after.rows) > len(before.rows):
+        changes.append(f"{len(after.rows) - len(before.rows)} more mined rows in {before.name}")
+    new = [column for column in after.columns if column not in before.columns]
+    if new:
+        changes.append(f"mined column {', '.join(new)} added to {before.name}")
+    return changes
+
+
+def _summary(database: Database) -> Entry | None:
+    derivation = next_summary(database)
+    return summarize(database, derivation, database.next_format(0)) if derivation else None
+
+
+def _told(entry: Entry) -> str:
+    derivation = entry.derivation
+    assert derivation is not None
+    if derivation.kind == "summary":
+        return f"{entry.name}: {derivation.table} counted by {' and '.join(derivation.group)}"
+    return f"{entry.name}: {len(entry.table.rows)} made-up rows for work on {derivation.table}"
+
+
+def first_tables(material: Material, seed: str, max_rows: int) -> Mapping[str, DataTable]:
+    """The database before any round: part of the rows, late columns left out."""
+    tables = sample(material, FIRST_SHARE, max_rows, seed)
+    return {
+        mined.name: tables[mined.name].pick([c for c in mined.columns if c not in mined.late_columns])
+        for mined in material.tables
+    }

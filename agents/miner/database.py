@@ -1,0 +1,94 @@
+"""A bundle's database in memory: tables with where they are kept, and how it gets to disk and back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agent_world.memory.store import Bundle, write_bytes
+from agent_world.schema import DatabaseSchema, Derivation, FileFormat, ForeignKey, Table
+from agent_world.tools.tables import DataTable, broken, describe, read_rows, to_bytes
+
+FORMATS: tuple[FileFormat, ...] = ("json", "csv", "sqlite")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    table: DataTable
+    format: FileFormat
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    derivation: Derivation | None = None
+    """How a synthetic table is made; None for mined ones."""
+
+    @property
+    def name(self) -> str:
+        return self.table.name
+
+    @property
+    def file(self) -> str:
+        return f"{self.name}.{self.format}"
+
+    @property
+    def synthetic(self) -> bool:
+        return self.derivation is not None
+
+    def describe(self) -> Table:
+        table = describe(self.table, self.file, self.format, self.foreign_keys, self.synthetic)
+        return table.model_copy(update={"derivation": self.derivation})
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    entries: tuple[Entry, ...] = ()
+
+    def names(self) -> list[str]:
+        return [entry.name for entry in self.entries]
+
+    def entry(self, name: str) -> Entry:
+        return next(entry for entry in self.entries if entry.name == name)
+
+    def mined(self) -> list[Entry]:
+        return [entry for entry in self.entries if not entry.synthetic]
+
+    def tables(self) -> dict[str, DataTable]:
+        return {entry.name: entry.table for entry in self.entries}
+
+    def replaced(self, tables: Mapping[str, DataTable]) -> "Database":
+        """With these tables in place of those of the same name."""
+        return Database(tuple(replace(e, table=tables.get(e.name, e.table)) for e in self.entries))
+
+    def with_entry(self, entry: Entry) -> "Database":
+        return Database((*self.entries, entry))
+
+    def schema(self) -> DatabaseSchema:
+        return DatabaseSchema(tables=tuple(entry.describe() for entry in self.entries))
+
+    def problems(self) -> list[str]:
+        """Keys that do not hold; empty for a sound database."""
+        found = []
+        for entry in self.entries:
+            keys = entry.table.values(entry.table.key)
+            if None in keys or len(set(keys)) < len(keys):
+                found.append(f"{entry.name}.{entry.table.key} is no key")
+            for key in entry.foreign_keys:
+                if broken(entry.table, key, self.entry(key.table).table):
+                    found.append(f"{entry.name}.{key.column} refers to rows that {key.table} lacks")
+        return found
+
+    def next_format(self, first: int) -> FileFormat:
+        """The format used least so far, beginning with the `first`-th, so that formats vary."""
+        used = [entry.format for entry in self.entries]
+        order = [FORMATS[(first + i) % len(FORMATS)] for i in range(len(FORMATS))]
+        return min(order, key=used.count)
+
+    def write(self, bundle: Bundle, only: Sequence[str] | None = None) -> None:
+        for entry in self.entries:
+            if only is None or entry.name in only:
+                write_bytes(bundle.database / entry.file, to_bytes(entry.table, entry.format))
+
+
+def load_database(bundle: Bundle, schema: DatabaseSchema) -> Database:
+    return Database(
+        tuple(
+            Entry(read_rows(bundle.database, table), table.format, table.foreign_keys, table.derivation)
+            for table in schema.tables
+        )
+    )

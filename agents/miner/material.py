@@ -1,0 +1,77 @@
+"""What mining brought home, on disk: tables as read, the crawl log, and the material that databases are drawn from.
+
+WORKSPACE/mined/<theme>/crawl.jsonl      every search, page and download with its time and outcome
+WORKSPACE/mined/<theme>/raw/<n>.json     each table as the web gave it
+WORKSPACE/mined/<theme>/material.json    the chosen tables, typed and linked, with all their usable rows
+"""
+
+import json
+import shutil
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from agent_world.memory.store import read_record, write_record, write_text
+from agent_world.schema import ColumnType, ForeignKey, Json, Record, Source
+from agent_world.tools.tables import DataTable
+from agent_world.tools.web.page import RawTable
+
+
+class MinedTable(Record):
+    """All usable rows of a chosen table; a database holds a part of them."""
+
+    name: str
+    columns: tuple[str, ...]
+    types: tuple[ColumnType, ...]
+    key: str
+    label: str | None
+    rows: tuple[tuple[Json, ...], ...]
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    sources: tuple[Source, ...]
+    late_columns: tuple[str, ...] = ()
+    """Columns that the first database leaves out and complexification brings in."""
+
+    def table(self) -> DataTable:
+        return DataTable(self.name, self.columns, self.types, self.rows, self.key, self.label)
+
+
+class Material(Record):
+    tables: tuple[MinedTable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mine:
+    """The folder of one theme."""
+
+    root: Path
+
+    def clear(self) -> None:
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def log(self, kind: str, address: str, **facts: Json) -> None:
+        """One line of the crawl log. The only place where the time of retrieval is kept: bundles stay the same."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "kind": kind, "address": address, **facts}
+        with (self.root / "crawl.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+    def add_table(self, raw: RawTable, context: str, number: int) -> str:
+        """Keep a table as read; returns its file name. `context` is the text around it: title and links."""
+        name = f"{number:04d}.json"
+        write_text(self.root / "raw" / name, json.dumps({"context": context, "raw": asdict(raw)}, ensure_ascii=False))
+        return name
+
+    def raw_table(self, name: str) -> tuple[RawTable, str]:
+        found: dict[str, Any] = json.loads((self.root / "raw" / name).read_text())
+        raw = found["raw"]
+        rows = tuple(tuple(row) for row in raw["rows"])
+        return RawTable(**{**raw, "header": tuple(raw["header"]), "rows": rows}), found["context"]
+
+    def write_material(self, material: Material) -> None:
+        write_record(self.root / "material.json", material)
+
+    def material(self) -> Material:
+        """Empty where the theme was not mined here (an imported bundle)."""
+        path = self.root / "material.json"
+        return read_record(path, Material) if path.exists() else Material(tables=())

@@ -1,0 +1,98 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_world.agents.themes import collect_themes, salient, words
+from agent_world.agents.themes.specs import ORIGINAL_NAME, WEAK, read_specs
+from agent_world.errors import SpecError, UsageError
+from agent_world.schema import Dropped, Theme
+from agent_world.settings import McpThemeSource, PrdThemeSource, Settings, ThemeSource, ToolDocsThemeSource
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "themes"
+
+
+async def collect(*sources: ThemeSource) -> tuple[list[Theme], list[Dropped]]:
+    return await collect_themes(Settings(workspace=Path("unused"), themes=sources))
+
+
+def docs(path: Path, **content: Any) -> ToolDocsThemeSource:
+    path.write_text(json.dumps(content))
+    return ToolDocsThemeSource(path=path)
+
+
+@pytest.mark.server
+async def test_the_three_kinds_of_source_give_themes() -> None:
+    server = McpThemeSource(command=("{python}", "-m", "mcp_server_time"), name="World clock")
+    tool_docs = ToolDocsThemeSource(path=EXAMPLES / "flight_operations.json")
+    themes, dropped = await collect(server, tool_docs, PrdThemeSource(path=EXAMPLES / "storm_watch.md"))
+    assert [(t.id, t.kind) for t in themes] == [
+        ("flight_operations", "tool_docs"), ("storm_watch", "prd"), ("world_clock", "mcp"),
+    ]  # fmt: skip
+    assert dropped == []
+    assert {tool.name for tool in themes[2].tools} == {"get_current_time", "convert_time"}
+    assert {"storm", "hurricane"} <= set(themes[1].keywords)
+
+
+async def test_every_example_is_readable_and_its_own_theme() -> None:
+    sources = [ToolDocsThemeSource(path=p) for p in sorted(EXAMPLES.glob("*.json"))]
+    papers = [PrdThemeSource(path=p) for p in sorted(EXAMPLES.glob("*.md")) if p.name != "README.md"]
+    themes, dropped = await collect(*sources, *papers)
+    assert len(themes) == len(sources) + len(papers) >= 15
+    assert dropped == []
+    assert all(len(theme.keywords) > 4 and len(theme.description) > 40 for theme in themes)
+
+
+async def test_a_theme_met_twice_is_kept_once_and_the_other_reported(tmp_path: Path) -> None:
+    first = docs(tmp_path / "a.json", name="Stock Quotes", description="Stocks", functions=[])
+    second = docs(tmp_path / "b.json", name="stock quotes", description="Shares", functions=[])
+    themes, dropped = await collect(first, second)
+    assert [t.source for t in themes] == ["a.json"]
+    assert [(d.kind, d.reason) for d in dropped] == [("theme", "same theme as a.json")]
+
+
+@pytest.mark.parametrize("content", ["", "not json", "[]", '{"name": "x"}', '{"name": "x", "functions": [{}]}'])
+async def test_damaged_tool_documentation_is_named(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text(content)
+    with pytest.raises(UsageError, match=r"broken\.json"):
+        await collect(ToolDocsThemeSource(path=path))
+
+
+async def test_a_missing_prd_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no PRD .*gone\.md"):
+        await collect(PrdThemeSource(path=tmp_path / "gone.md"))
+
+
+def test_names_that_do_not_fit_are_mapped_to_distinct_ones_and_none_is_lost() -> None:
+    names = ["stock.lookup", "stock/lookup", "stock_lookup", "Stock Lookup", "x" * 90]
+    specs = read_specs([{"name": n, "description": "d"} for n in names], "server")
+    assert len({spec.name for spec in specs}) == 5
+    assert all(len(spec.name) <= 64 for spec in specs)
+    assert [spec.meta.get(ORIGINAL_NAME, spec.name) for spec in specs] == names
+
+
+def test_a_bare_list_of_parameters_is_a_weak_spec() -> None:
+    listed = [{"name": "page_size", "type": "string", "required": True}]
+    (spec,) = read_specs([{"name": "list", "parameters": listed}], "server")
+    assert spec.meta[WEAK]
+    assert spec.input_schema["properties"] == {"page_size": {"type": "string"}}
+    assert spec.input_schema["required"] == ["page_size"]
+
+
+def test_tools_without_arguments_read_alike() -> None:
+    bare = {"name": "a", "parameters": {"type": "object"}}
+    empty = {"name": "b", "inputSchema": {"type": "object", "properties": {}}}
+    one, two = read_specs([bare, empty], "server")
+    assert one.input_schema == two.input_schema == {"type": "object", "properties": {}}
+
+
+def test_a_tool_without_a_name_is_an_error_that_says_where() -> None:
+    with pytest.raises(SpecError, match="server: tool 1"):
+        read_specs([{"name": "a"}, {"description": "nameless"}], "server")
+
+
+def test_telling_words_are_singular_and_free_of_grammar() -> None:
+    assert words("listFlights: the airlines and their flights, by city") == ["flight", "airline", "flight", "city"]
+    assert salient("storm storm wind pressure", 2, ["wind speeds"]) == ("storm", "pressure")

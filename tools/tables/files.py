@@ -1,0 +1,91 @@
+"""Tables as database files, byte for byte the same for the same table, and back.
+
+JSON: a list of row objects. CSV: a header line, null as an empty cell, booleans as `true` and `false`. SQLite: one
+table named as the file, null as NULL, booleans as 0 and 1.
+"""
+
+import csv
+import io
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from agent_world.schema import ColumnType, FileFormat, Json, Table
+from agent_world.tools.tables.table import DataTable
+
+SQL_TYPES: dict[ColumnType, str] = {"integer": "INTEGER", "number": "REAL", "string": "TEXT", "boolean": "BOOLEAN"}
+
+
+def to_bytes(table: DataTable, format: FileFormat) -> bytes:
+    """The file's content."""
+    return {"json": _to_json, "csv": _to_csv, "sqlite": _to_sqlite}[format](table)
+
+
+def read_rows(database: Path, table: Table) -> DataTable:
+    """The rows of a database's table, typed as its schema says."""
+    path = database / table.file
+    names = tuple(column.name for column in table.columns)
+    types = tuple(column.type for column in table.columns)
+    if table.format == "json":
+        rows = [tuple(row[name] for name in names) for row in json.loads(path.read_text())]
+    elif table.format == "csv":
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = [
+                tuple(_parsed(row[n], t) for n, t in zip(names, types, strict=True)) for row in csv.DictReader(file)
+            ]
+    else:
+        rows = _from_sqlite(path, table.name, names, types)
+    return DataTable(table.name, names, types, tuple(rows), key=table.primary_key, label=table.label)
+
+
+def _to_json(table: DataTable) -> bytes:
+    return (json.dumps(table.records(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _to_csv(table: DataTable) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows([_cell(value) for value in row] for row in table.rows)
+    return text.getvalue().encode()
+
+
+def _cell(value: Json) -> str:
+    if value is None:
+        return ""
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+
+
+def _parsed(text: str, kind: ColumnType) -> Json:
+    if text == "":
+        return None
+    if kind == "boolean":
+        return text == "true"
+    return {"integer": int, "number": float, "string": str}[kind](text)
+
+
+def _to_sqlite(table: DataTable) -> bytes:
+    def column(name: str, kind: ColumnType) -> str:
+        rule = " PRIMARY KEY NOT NULL" if name == table.key else ""
+        return f'"{name}" {SQL_TYPES[kind]}{rule}'
+
+    columns = ", ".join(column(*pair) for pair in zip(table.columns, table.types, strict=True))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        with connection:
+            connection.execute(f'CREATE TABLE "{table.name}" ({columns})')
+            marks = ", ".join("?" * len(table.columns))
+            connection.executemany(f'INSERT INTO "{table.name}" VALUES ({marks})', table.rows)
+        return connection.serialize()
+
+
+def _from_sqlite(
+    path: Path, name: str, columns: tuple[str, ...], types: tuple[ColumnType, ...]
+) -> list[tuple[Json, ...]]:
+    wanted = ", ".join(f'"{column}"' for column in columns)
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        found = connection.execute(f'SELECT {wanted} FROM "{name}" ORDER BY rowid').fetchall()
+    return [
+        tuple(bool(v) if t == "boolean" and v is not None else v for v, t in zip(row, types, strict=True))
+        for row in found
+    ]
