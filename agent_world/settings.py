@@ -76,7 +76,7 @@ class WebSettings(Record):
     """Start the offline web of `examples/` for the run."""
     host: str = "127.0.0.1"
     port: int = 8737
-    search: str = "http://127.0.0.1:8737/search?q={query}"
+    search: str = "http://127.0.0.1:8737/search?q={query}&format=json"
     """A site's own search: an address with `{query}`, answering JSON `{"results": [{title, address, snippet}]}`."""
     allow_private: bool = False
     """Allow loopback, private and link-local addresses. Off: such addresses are refused."""
@@ -188,6 +188,8 @@ class SFTSettings(Record):
     save_steps: int = 200
     trajectories: int = 4000
     """Oracle conversations wanted (section 3.2.1 uses 40K of a strong model)."""
+    rename: float = Field(default=0.8, ge=0, le=1)
+    """Share of conversations in which names and numbers are exchanged consistently; for the tiny policy alone."""
 
 
 class GRPOSettings(Record):

@@ -1,0 +1,71 @@
+"""From a rendered HTML document to a `Page`."""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from lxml.html import HtmlElement
+
+from agent_world.tools.web.fetch import Received
+from agent_world.tools.web.html_tables import html_grids, parse_html
+from agent_world.tools.web.page import Link, LinkKind, Page, RawTable
+
+DOWNLOADS = (".csv", ".tsv", ".json", ".xlsx")
+NEXT_WORDS = ("next", "next page", "next ›", "next »", "next →", "›", "»", "→")
+"""Texts of a link to the next page of a listing, where the page does not say `rel=next`."""
+
+
+def read_document(html: str, text: str, document: Received, data: Iterable[Received] = ()) -> Page:
+    """`html` and `text` as rendered, `document` as received, `data` what its scripts fetched."""
+    tree = parse_html(html)
+    title = " ".join((tree.findtext(".//title") or "").split())
+    licence = _licence(tree)
+    parts = [document.sha256, *(r.sha256 for r in sorted(data, key=lambda r: r.address))]
+    sha256 = parts[0] if len(parts) == 1 else hashlib.sha256("".join(parts).encode()).hexdigest()
+    tables = tuple(
+        RawTable(grid.title, grid.header, grid.rows, document.address, document.as_of, sha256, licence)
+        for grid in html_grids(tree, title)
+    )
+    return Page(document.address, title, text, tables, _links(tree, document.address), licence, document.as_of)
+
+
+def _licence(tree: HtmlElement) -> str | None:
+    for meta in tree.xpath("//meta[@name='license' or @name='dcterms.license' or @name='licence']/@content"):
+        if meta.strip():
+            return str(meta.strip())
+    for link in tree.xpath("//*[(self::a or self::link) and contains(concat(' ', @rel, ' '), ' license ')]"):
+        stated = " ".join(link.text_content().split()) or (link.get("href") or "").strip()
+        if stated:
+            return str(stated)
+    return None
+
+
+def _links(tree: HtmlElement, address: str) -> tuple[Link, ...]:
+    """Links to http(s) in order, each address once; links to the page itself are left out."""
+    base = urljoin(address, next(iter(tree.xpath("//base/@href")), ""))
+    found: dict[str, Link] = {}
+    for element in tree.xpath("//a[@href] | //link[@rel='next' and @href]"):
+        target = _absolute(base, element.get("href"))
+        if target is None or target == urldefrag(address).url:
+            continue
+        link = Link(" ".join(element.text_content().split()), target, _kind(element, target))
+        if target not in found or (link.kind == "next" and found[target].kind == "page"):
+            found[target] = link
+    return tuple(found.values())
+
+
+def _absolute(base: str, target: str) -> str | None:
+    try:
+        whole = urldefrag(urljoin(base, target.strip())).url
+        return whole if urlsplit(whole).scheme in ("http", "https") else None
+    except ValueError:
+        return None
+
+
+def _kind(element: HtmlElement, target: str) -> LinkKind:
+    text = " ".join(element.text_content().split()).lower()
+    if "next" in (element.get("rel") or "").lower().split() or text in NEXT_WORDS:
+        return "next"
+    ending = PurePosixPath(urlsplit(target).path).suffix.lower()
+    return "download" if ending in DOWNLOADS or element.get("download") is not None else "page"

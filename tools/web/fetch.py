@@ -1,0 +1,155 @@
+"""Fetches one resource by HTTP: robots.txt obeyed, size capped, redirects checked hop by hop.
+
+All traffic of the system's browsing passes here, the browser's own requests too, so the rules hold in one place.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from urllib.parse import urljoin
+
+import httpx
+from protego import Protego
+
+from agent_world.errors import WebError
+from agent_world.settings import WebSettings
+from agent_world.tools.web import guard
+
+AGENT = "agent-world"
+REDIRECTS = 5
+LONGEST_DELAY_S = 30.0
+"""A site may ask for a longer pause between requests; we give up waiting there."""
+UNSENT = frozenset({"host", "connection", "accept-encoding", "content-length"})
+"""Request headers that the HTTP client sets itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A response with its whole body, decoded from transfer and content encoding."""
+
+    address: str
+    status: int
+    headers: httpx.Headers
+    body: bytes
+
+    @property
+    def content_type(self) -> str:
+        return str(self.headers.get("content-type", "")).partition(";")[0].strip().lower()
+
+    @property
+    def as_of(self) -> str | None:
+        """`Last-Modified` as ISO 8601 in UTC, where it is given and valid."""
+        stated = self.headers.get("last-modified")
+        try:
+            return parsedate_to_datetime(stated).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if stated else None
+        except ValueError:
+            return None
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.body).hexdigest()
+
+
+@dataclass(slots=True)
+class Fetcher:
+    """Shared by all readers of a process. Methods raise `WebError` with one sentence on what was refused or failed."""
+
+    settings: WebSettings
+    client: httpx.AsyncClient
+    _robots: dict[str, Protego] = field(default_factory=dict)
+    _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
+    _last: dict[str, float] = field(default_factory=dict)
+
+    async def get(self, address: str) -> Received:
+        """A page or download that a person would open: robots.txt and the pause between requests apply, and a
+        status of 400 or more is an error."""
+        await self.require_allowed(address)
+        found = await self.raw(address)
+        if found.status >= 400:
+            raise WebError(f"{address} answered {found.status}; check the address.")
+        return found
+
+    async def raw(
+        self, address: str, method: str = "GET", headers: Mapping[str, str] | None = None, body: bytes | None = None
+    ) -> Received:
+        """One request under the address and size rules alone; any status is a result."""
+        sent = {k: v for k, v in (headers or {}).items() if k.lower() not in UNSENT and not k.startswith(":")}
+        try:
+            async with asyncio.timeout(self.settings.page_timeout_s):
+                return await self._follow(address, method, sent, body)
+        except TimeoutError as error:
+            limit = self.settings.page_timeout_s
+            raise WebError(f"{address} did not answer within {limit:g} s (web.page_timeout_s).") from error
+        except httpx.HTTPError as error:
+            raise WebError(f"{address} cannot be reached: {str(error) or type(error).__name__}.") from error
+
+    async def require_allowed(self, address: str) -> None:
+        """Obey robots.txt, and wait as long as the settings or the site ask for between two requests to a host."""
+        site = guard.origin(address)
+        async with self._locks.setdefault(site, asyncio.Lock()):
+            rules = await self._rules(site)
+            if not rules.can_fetch(address, AGENT):
+                raise WebError(f"{address} is refused by the site's robots.txt.")
+            pause = max(self.settings.delay_s, min(rules.crawl_delay(AGENT) or 0.0, LONGEST_DELAY_S))
+            loop = asyncio.get_running_loop()
+            if (rest := self._last.get(site, -pause) + pause - loop.time()) > 0:
+                await asyncio.sleep(rest)
+            self._last[site] = loop.time()
+
+    async def require_address(self, address: str) -> None:
+        if self.settings.allow_private:
+            guard.parse(address)
+        else:
+            await guard.require_public(address)
+
+    async def _rules(self, site: str) -> Protego:
+        if site not in self._robots:
+            found = await self.raw(f"{site}/robots.txt")
+            if found.status >= 500:
+                raise WebError(f"{site} is refused: its robots.txt answered {found.status}; try again later.")
+            text = found.body.decode("utf-8", "replace") if found.status < 400 else ""
+            self._robots[site] = Protego.parse(text)
+        return self._robots[site]
+
+    async def _follow(self, address: str, method: str, headers: dict[str, str], body: bytes | None) -> Received:
+        for _ in range(REDIRECTS + 1):
+            await self.require_address(address)
+            found = await self._once(address, method, headers, body)
+            target = found.headers.get("location")
+            if found.status not in (301, 302, 303, 307, 308) or not target:
+                return found
+            address = urljoin(address, target)
+            if found.status not in (307, 308):
+                method, body = "GET", None
+        raise WebError(f"{address} is refused: more than {REDIRECTS} redirects.")
+
+    async def _once(self, address: str, method: str, headers: dict[str, str], body: bytes | None) -> Received:
+        async with self.client.stream(method, address, headers=headers, content=body) as response:
+            self._check_peer(address, response)
+            parts, size = [], 0
+            async for part in response.aiter_bytes():
+                size += len(part)
+                if size > self.settings.max_bytes:
+                    raise WebError(f"{address} is refused: it is larger than {self.settings.max_bytes} bytes.")
+                parts.append(part)
+            return Received(str(response.url), response.status_code, response.headers, b"".join(parts))
+
+    def _check_peer(self, address: str, response: httpx.Response) -> None:
+        """A name may resolve to another address at the moment of connecting than when it was checked."""
+        stream = response.extensions.get("network_stream")
+        peer = stream.get_extra_info("server_addr") if stream else None
+        if peer and not self.settings.allow_private and not guard.is_public(str(peer[0])):
+            raise guard.refusal(address, str(peer[0]))
+
+
+@asynccontextmanager
+async def open_fetcher(settings: WebSettings) -> AsyncIterator[Fetcher]:
+    """Environment proxies are not used: the address rules could not see past them."""
+    async with httpx.AsyncClient(
+        timeout=settings.page_timeout_s, trust_env=False, headers={"user-agent": f"Mozilla/5.0 (compatible; {AGENT})"}
+    ) as client:
+        yield Fetcher(settings, client)

@@ -1,0 +1,104 @@
+"""One visit of a page: answers the browser's requests, and knows when the page has settled."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from agent_world.errors import WebError
+from agent_world.tools.web import guard
+from agent_world.tools.web.fetch import Fetcher, Received
+
+if TYPE_CHECKING:
+    import playwright.async_api as playwright
+
+READ = frozenset({"script", "stylesheet", "xhr", "fetch"})
+"""Kinds of sub-request that may matter to a table; images, fonts, media and frames are not asked for."""
+DROPPED = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
+MOST_REQUESTS = 60
+STEP_S = 0.02
+QUIET_STEPS = 5
+"""A page without pending requests for this many steps is quiet."""
+
+
+@dataclass  # without slots: the driver keeps a mark of its own on the object whose method it calls
+class Visit:
+    fetcher: Fetcher
+    address: str
+    failure: WebError | None = None
+    """Why the document could not be had."""
+    data: list[Received] = field(default_factory=list)
+    """What the page's scripts fetched, as far as they got it."""
+    _document: Received | None = None
+    _pending: int = 0
+    _asked: int = 0
+
+    def document(self) -> Received:
+        if self._document is None:
+            raise self.failure or WebError(f"{self.address} gave no page.")
+        return self._document
+
+    async def answer(self, route: "playwright.Route") -> None:
+        """Handle one request of the browser."""
+        import playwright.async_api as playwright
+
+        self._pending += 1
+        try:
+            await self._answer(route)
+        except (WebError, playwright.Error) as error:
+            if isinstance(error, WebError) and self._document is None:
+                self.failure = error
+            with suppress(playwright.Error):  # the page may have gone meanwhile
+                await route.abort("blockedbyclient")
+        finally:
+            self._pending -= 1
+
+    async def _answer(self, route: "playwright.Route") -> None:
+        request = route.request
+        if request.is_navigation_request() and request.frame.parent_frame is None:
+            found = await self._open(request.url)
+        elif request.resource_type in READ:
+            found = await self._sub_request(request)
+        else:
+            raise WebError(f"{request.url} is not needed.")
+        headers = {k: v for k, v in found.headers.items() if k.lower() not in DROPPED}
+        await route.fulfill(status=found.status, headers=headers, body=found.body)
+
+    async def _open(self, address: str) -> Received:
+        if self._document is not None:
+            raise WebError(f"{self.address} tried to lead away to {address}.")
+        found = await self.fetcher.get(address)
+        if found.content_type not in ("text/html", "application/xhtml+xml"):
+            raise WebError(f"{address} is no page but {found.content_type or 'of unknown type'}; download it instead.")
+        self._document = found
+        return found
+
+    async def _sub_request(self, request: "playwright.Request") -> Received:
+        self._asked += 1
+        if self._asked > MOST_REQUESTS:
+            raise WebError(f"{self.address} asks for more than {MOST_REQUESTS} parts.")
+        if guard.origin(request.url) != guard.origin(self.document().address):
+            # Even where private addresses are allowed, a page may not reach into them on another host.
+            await guard.require_public(request.url)
+        found = await self.fetcher.raw(
+            request.url, request.method, await request.all_headers(), request.post_data_buffer
+        )
+        if request.resource_type in ("xhr", "fetch"):
+            self.data.append(found)
+        return found
+
+    async def settle(self, tab: "playwright.Page", limit_s: float) -> None:
+        """Wait until scripts have filled the tables: nothing pending for a moment, and no table without a row.
+        A page without scripts is settled at once; one that never settles is taken as it is at the limit."""
+        if not await tab.evaluate("() => document.scripts.length > 0"):
+            return
+        loop = asyncio.get_running_loop()
+        end, quiet = loop.time() + limit_s, 0
+        while loop.time() < end:
+            quiet = 0 if self._pending else quiet + 1
+            if quiet >= QUIET_STEPS and await tab.evaluate(EVERY_TABLE_HAS_ROWS):
+                return
+            await asyncio.sleep(STEP_S)
+
+
+EVERY_TABLE_HAS_ROWS = "() => [...document.querySelectorAll('table')].every(table => table.querySelector('td'))"
