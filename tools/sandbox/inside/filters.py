@@ -31,8 +31,13 @@ _SAME_UID = {
     "fork": (57, -1), "vfork": (58, -1), "execve": (59, 221), "execveat": (322, 281),
     "setpriority": (141, 140), "ioprio_set": (251, 30), "sched_setaffinity": (203, 122),
     "sched_setscheduler": (144, 119), "sched_setparam": (142, 118), "sched_setattr": (314, 274),
+    "chmod": (90, -1), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, -1),
+    "fchown": (93, 55), "lchown": (94, -1), "fchownat": (260, 54), "utime": (132, -1), "utimes": (235, -1),
+    "futimesat": (261, -1), "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
 }  # fmt: skip
-"""Refused as well where nothing else keeps an instance from other processes: signals to them, and more of itself."""
+"""Refused as well where nothing else keeps an instance from what has the same uid: signals, more processes, and the
+attributes of files, which Landlock does not guard."""
 
 _CLONE, _CLONE3, _PRLIMIT = (56, 220), (435, 435), (302, 261)
 _CLONE_THREAD, _CLONE_NEW_ANYTHING = 0x00010000, 0x7E020080

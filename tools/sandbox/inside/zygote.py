@@ -17,10 +17,12 @@ from typing import Any
 from . import filters, frozen, jail, kernel, serve
 
 PRELOADED = (
-    "base64", "bisect", "calendar", "collections", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal",
-    "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "html", "inspect", "io", "itertools", "json",
-    "math", "operator", "pathlib", "random", "re", "secrets", "sqlite3", "statistics", "string", "textwrap",
-    "traceback", "typing", "unicodedata", "uuid", "zoneinfo", "_strptime", "encodings.idna",
+    "ast", "base64", "bisect", "calendar", "cmath", "collections", "contextlib", "copy", "csv", "ctypes",
+    "dataclasses", "datetime", "decimal", "difflib", "enum", "fractions", "functools", "glob", "hashlib", "heapq",
+    "html", "inspect", "io", "itertools", "json", "locale", "logging", "math", "numbers", "operator", "pathlib",
+    "pprint", "random", "re", "secrets", "shutil", "socket", "sqlite3", "statistics", "string", "struct", "tempfile",
+    "textwrap", "threading", "traceback", "typing", "unicodedata", "urllib.parse", "uuid", "warnings", "weakref",
+    "zlib", "zoneinfo", "_strptime", "encodings.idna",
 )  # fmt: skip
 """Loaded once, before any fork, so that an instance imports them for nothing."""
 
