@@ -17,6 +17,7 @@ from typing import Any, Literal
 import networkx as nx
 
 from agent_world.agents.synthesizer.world import Action, World
+from agent_world.errors import StoreError
 from agent_world.memory.store import Bundle, write_text
 from agent_world.tools.runtime import Instance, Observation
 
@@ -224,3 +225,18 @@ def graph_json(graph: nx.DiGraph) -> dict[str, Any]:
 
 def write_tool_graph(bundle: Bundle, graph: nx.DiGraph) -> None:
     write_text(bundle.root / "tool_graph.json", json.dumps(graph_json(graph), indent=1, ensure_ascii=False) + "\n")
+
+
+def read_tool_graph(bundle: Bundle) -> nx.DiGraph:
+    """Raises `StoreError` when there is none, or a damaged one."""
+    path = bundle.root / "tool_graph.json"
+    graph = nx.DiGraph()
+    try:
+        found = json.loads(path.read_text())
+        for node in found["nodes"]:
+            graph.add_node(node["tool"], **{k: v for k, v in node.items() if k != "tool"})
+        for edge in found["edges"]:
+            _set_edge(graph, edge["source"], edge["target"], edge["kind"], [Binding(**b) for b in edge["bindings"]])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{path} is missing or damaged ({error}); synthesize the tasks again.") from error
+    return graph

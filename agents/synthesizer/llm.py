@@ -1,0 +1,84 @@
+"""The `llm` engine, first form: a model rewords questions, and judges edges that code was not sure of.
+
+What a model says is a proposal: a reworded question is used only when it still states every literal, names no tool,
+and the task passes the gate again; otherwise the template's wording stays.
+"""
+
+from collections.abc import Sequence
+
+import networkx as nx
+from pydantic import BaseModel, Field
+
+from agent_world.agents.model import Model
+from agent_world.agents.synthesizer.graph import WEIGHTS
+from agent_world.agents.synthesizer.world import World
+from agent_world.agents.validator.literals import states
+from agent_world.schema import Task, Value
+
+MOST_EDGES = 20
+"""Edges put to the model in one question."""
+
+
+class Reworded(BaseModel):
+    question: str = Field(min_length=8, description="The request in other words, complete by itself.")
+
+
+class Verdict(BaseModel):
+    source: str
+    target: str
+    depends: bool = Field(description="Whether an input of the target would really be taken from the source's output.")
+
+
+class Verdicts(BaseModel):
+    verdicts: list[Verdict]
+
+
+async def reword(task: Task, model: Model) -> Task | None:
+    """The task with a question in the model's words; None when a literal got lost. Raises `ModelError`."""
+    rules = (
+        "You reword requests to an assistant so that they read as if a person had typed them. Keep every name, code "
+        "and number exactly as written, keep what is asked and in which order, add nothing, name no tool or field."
+    )
+    wanted = ", ".join(task.answer_schema["properties"])
+    reply = await model.structured(
+        Reworded, [("system", rules), ("user", f"Request: {task.question}\nThe answer will state: {wanted}.")]
+    )
+    question = " ".join(reply.question.split())
+    if not all(states(question, value) for value in literals(task)):
+        return None
+    origin = task.origin.model_copy(update={"engine": "llm", "model": model.name})
+    return task.model_copy(update={"question": question, "origin": origin})
+
+
+def literals(task: Task) -> list[object]:
+    """Words and numbers of the question that must survive: all that stand in it as arguments of the solution."""
+    if task.solution.kind == "chain":
+        found = [a.value for s in task.solution.steps for a in s.arguments.values() if isinstance(a, Value)]
+        return [value for value in found if states(task.question, value)]
+    return [word.strip(".,;:?!\"'()") for word in task.question.split() if any(c.isdigit() for c in word)]
+
+
+async def judge_edges(graph: nx.DiGraph, world: World, model: Model) -> int:
+    """Let a model strike weak edges that schemas suggest but sense does not. Returns how many. Raises `ModelError`."""
+    doubtful = [(u, v) for u, v, d in sorted(graph.edges(data=True)) if d["kind"] == "weak" and d["bindings"]]
+    struck = 0
+    for start in range(0, len(doubtful), MOST_EDGES):
+        part = doubtful[start : start + MOST_EDGES]
+        reply = await model.structured(Verdicts, [("system", _EDGE_RULES), ("user", _edges_text(part, world))])
+        for verdict in reply.verdicts:
+            edge = (verdict.source, verdict.target)
+            if edge in part and not verdict.depends:
+                graph.add_edge(*edge, kind="independent", weight=WEIGHTS["independent"], bindings=())
+                struck += 1
+    return struck
+
+
+_EDGE_RULES = (
+    "For each pair of tools say whether a sensible user of the target tool would take one of its inputs from what the "
+    "source tool returns. Judge every pair."
+)
+
+
+def _edges_text(edges: Sequence[tuple[str, str]], world: World) -> str:
+    described = {t.name: t.description for t in world.tools}
+    return "\n".join(f"source {u} ({described[u]}) -> target {v} ({described[v]})" for u, v in edges)

@@ -1,0 +1,54 @@
+"""Tasks of one environment must differ: in what they ask, how they say it, and what they do."""
+
+import json
+from dataclasses import dataclass, field
+
+from agent_world.schema import Task
+
+GRAMS = 4
+MOST_SHARED = 0.8
+"""Share of 4-grams that two questions may have in common."""
+
+
+@dataclass(slots=True)
+class Seen:
+    """Tasks so far."""
+
+    questions: dict[str, str] = field(default_factory=dict)
+    solutions: dict[str, str] = field(default_factory=dict)
+    grams: list[tuple[str, frozenset[tuple[str, ...]]]] = field(default_factory=list)
+
+    def clash(self, task: Task) -> str:
+        """Which earlier task this one repeats, and how; empty when it is new."""
+        other = self.questions.get(question_key(task))
+        if other:
+            return f"same question as {other}"
+        other = self.solutions.get(solution_key(task))
+        if other:
+            return f"same solution as {other}"
+        mine = four_grams(task.question)
+        for name, theirs in self.grams:
+            if len(mine & theirs) > MOST_SHARED * min(len(mine), len(theirs)):
+                return f"worded almost as {name}"
+        return ""
+
+    def add(self, task: Task) -> None:
+        self.questions[question_key(task)] = task.id
+        self.solutions[solution_key(task)] = task.id
+        self.grams.append((task.id, four_grams(task.question)))
+
+
+def question_key(task: Task) -> str:
+    return " ".join(task.question.casefold().split())
+
+
+def solution_key(task: Task) -> str:
+    """What is done and answered, however it is asked."""
+    return json.dumps([task.solution.model_dump(mode="json"), task.reference_answer], sort_keys=True)
+
+
+def four_grams(question: str) -> frozenset[tuple[str, ...]]:
+    words = question.casefold().split()
+    if len(words) < GRAMS:
+        return frozenset({tuple(words)})
+    return frozenset(tuple(words[i : i + GRAMS]) for i in range(len(words) - GRAMS + 1))

@@ -1,0 +1,106 @@
+"""Is everything that the gold solution knows either in the question or shown by a tool, and does it mean one thing?"""
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from agent_world.agents.synthesizer.words import value_text
+from agent_world.agents.synthesizer.world import Action, World
+from agent_world.agents.validator.replay import Call
+from agent_world.schema import Chain, Program, Ref, Task
+
+PAGING = ("limit", "offset")
+
+
+def states(question: str, value: Any) -> bool:
+    """Whether the question states the value: as a whole word or number, case aside for text."""
+    text = value_text(value)
+    pattern = rf"(?<!\w)(?<!\d[.,]){re.escape(text)}(?!\w|[.,]\d)"
+    return re.search(pattern, question, re.IGNORECASE if isinstance(value, str) else 0) is not None
+
+
+def grounding_fault(task: Task, calls: Sequence[Call]) -> str:
+    """An argument (or a constant that a program compares with) that nobody could know; empty when there is none."""
+    shown: set[Any] = set()
+    for tool, arguments, seen in calls:
+        for name, value in arguments.items():
+            if name not in PAGING and not states(task.question, value) and not _among(value, shown):
+                return f"{value!r} for {name} of {tool} is neither in the question nor shown before"
+        shown |= set(scalars(seen.value))
+    for constant in compared_constants(task):
+        if not states(task.question, constant):
+            return f"the condition on {constant!r} is not in the question"
+    return ""
+
+
+def _among(value: Any, shown: set[Any]) -> bool:
+    return isinstance(value, str | int | float) and value in shown
+
+
+def scalars(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from scalars(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from scalars(inner)
+    elif value is not None:
+        yield value
+
+
+def compared_constants(task: Task) -> list[Any]:
+    """Constants that `solve` compares with; never executed here, only parsed."""
+    if not isinstance(task.solution, Program):
+        return []
+    functions = [n for n in ast.walk(ast.parse(task.solution.source)) if isinstance(n, ast.FunctionDef)]
+    solve = next((f for f in functions if f.name == "solve"), None)
+    compares = [n for n in ast.walk(solve) if isinstance(n, ast.Compare)] if solve else []
+    constants = [c for compare in compares for c in compare.comparators if isinstance(c, ast.Constant)]
+    return [c.value for c in constants if c.value is not None]
+
+
+def reference_fault(world: World, task: Task, calls: Sequence[Call]) -> str:
+    """A literal that no row has, or a search for one thing that finds none or several; empty when all is well."""
+    shown: set[Any] = set()
+    for index, (tool, arguments, seen) in enumerate(calls):
+        action = world.action(tool)
+        if action is not None:
+            for name, value in arguments.items():
+                if not _among(value, shown):
+                    fault = _literal_fault(world, action, name, value)
+                    if fault:
+                        return fault
+            if _names_one(action, task, index) and len(_items(action, seen.value)) != 1:
+                return f"{arguments} names {len(_items(action, seen.value))} rows of {action.table.name}"
+        shown |= set(scalars(seen.value))
+    return ""
+
+
+def _literal_fault(world: World, action: Action, name: str, value: Any) -> str:
+    table = action.table
+    if name == action.key:
+        count = len(world.where(table.name, table.primary_key, value))
+        return "" if count == 1 else f"{count} rows of {table.name} have the key {value!r}"
+    column = action.filters.get(name)
+    if column is None:
+        return ""
+    link = world.foreign_key(table.name, column)
+    known = world.where(link.table, link.target, value) if link else world.where(table.name, column, value)
+    if not known and action.kind == "search":
+        known = world.containing(table.name, column, str(value))
+    return "" if known else f"no row of {table.name} has {value!r} as {column}"
+
+
+def _names_one(action: Action, task: Task, index: int) -> bool:
+    """Whether the solution takes the first item of this call's list as the one meant."""
+    if isinstance(task.solution, Chain):
+        used = [a for step in task.solution.steps for a in step.arguments.values()] + [*task.solution.answer.values()]
+        return any(isinstance(a, Ref) and a.step == index and ".0." in f".{a.path}." for a in used)
+    return action.kind == "search"
+
+
+def _items(action: Action, value: Any) -> list[Any]:
+    path = next((p for p in action.operation.outputs if "[]" in p), "items[]").partition("[]")[0]
+    found = value.get(path) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []

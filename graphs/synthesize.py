@@ -1,0 +1,314 @@
+"""Make verifiable tasks for one environment (section 3.1.1).
+
+    START -> analyse -> propose -> realise -> gate -> retain -> persist -> END
+                           ^                    |
+                           +------- more -------+
+
+`analyse` builds the tool graph and tests it by running; `propose` says what to try; `realise` runs the drafts and
+takes the answers from what the tools said; `gate` keeps what can be trusted; `retain` lets a model attempt the kept
+ones, where the validator has one. Candidates and kept tasks are files beside the bundle; the state holds counts.
+"""
+
+import asyncio
+import operator
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired
+
+import networkx as nx
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from agent_world.agents.synthesizer.graph import build_tool_graph, observe, read_tool_graph, write_tool_graph
+from agent_world.agents.synthesizer.llm import judge_edges, reword
+from agent_world.agents.synthesizer.proposals import Proposal, Strategy, draft_of, propose
+from agent_world.agents.synthesizer.realise import Realised, realise
+from agent_world.agents.synthesizer.world import World
+from agent_world.agents.validator.duplicates import Seen
+from agent_world.agents.validator.gate import POOL, Gate
+from agent_world.agents.validator.pool import open_pool
+from agent_world.errors import ModelError
+from agent_world.graphs.demonstrate import demonstrate
+from agent_world.graphs.deps import Context, Deps, use_deps
+from agent_world.graphs.validate import bundle_of, validate
+from agent_world.memory.store import Bundle, read_records, write_records
+from agent_world.schema import Dropped, Guideline, Origin, Task
+
+__all__ = ["SynthesisReport", "SynthesisRequest", "build_graph", "demonstrate", "synthesize"]
+
+CANDIDATES, KEPT = ".candidates.jsonl", ".kept.jsonl"
+"""Working files in the bundle; names with a dot are no part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisRequest:
+    graph: int
+    """Graph-based tasks wanted."""
+    program: int
+    seed: int = 0
+    round: int = 0
+    guidelines: tuple[Guideline, ...] = ()
+    levels: tuple[int, ...] = ()
+    """Only these measured levels; all when empty."""
+    append: bool = False
+    """Keep the tasks that are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisReport:
+    kept: list[Task]
+    dropped: list[Dropped]
+    seconds: float
+
+
+class Request(TypedDict):
+    environment: str
+    """Id in the workspace, or path of a bundle."""
+    graph: int
+    program: int
+    seed: NotRequired[int]
+    round: NotRequired[int]
+    guidelines: NotRequired[list[dict[str, Any]]]
+    levels: NotRequired[list[int]]
+    append: NotRequired[bool]
+
+
+class State(Request):
+    proposals: NotRequired[list[Proposal]]
+    tried: NotRequired[dict[str, int]]
+    kept: NotRequired[dict[str, int]]
+    """Tasks kept so far, by strategy."""
+    more: NotRequired[bool]
+    dropped: NotRequired[Annotated[list[dict[str, str]], operator.add]]
+
+
+async def analyse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """The tool graph, from schemas and from running the tools; cached in the bundle."""
+    async with use_deps(runtime.context) as deps:
+        bundle = bundle_of(deps, state["environment"])
+        await asyncio.to_thread(_start_over, bundle)
+        world = await asyncio.to_thread(World, bundle)
+        graph = build_tool_graph(world)
+        async with open_pool(bundle, deps.runtime, 1) as pool:
+            await observe(graph, world, pool.instances[0])
+        if deps.engine("synthesizer") == "llm":
+            await _judge_edges(graph, world, deps)
+        await asyncio.to_thread(_write_graph, bundle, world, graph)
+        return {"tried": {"graph": 0, "program": 0}, "kept": {"graph": 0, "program": 0}, "dropped": []}
+
+
+async def propose_batch(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """As many proposals as are still wanted, and some over, within the tries."""
+    async with use_deps(runtime.context) as deps:
+        tries, proposals, tried = deps.settings.tasks.tries, list[Proposal](), dict(state["tried"])
+        guidelines = guidelines_of(state)
+        for strategy in strategies():
+            missing = state[strategy] - state["kept"][strategy]
+            size = min(missing + missing // 3 + 1, state[strategy] * tries - tried[strategy]) if missing > 0 else 0
+            seed = f"{state.get('seed', 0)}:{state.get('round', 0)}:{Path(state['environment']).name}"
+            numbers = range(tried[strategy], tried[strategy] + size)
+            proposals += propose(strategy, numbers, seed, state.get("levels", ()), guidelines)
+            tried[strategy] += size
+        return {"proposals": proposals, "tried": tried}
+
+
+async def realise_batch(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Drafts, run once; what runs is a candidate."""
+    async with use_deps(runtime.context) as deps:
+        bundle = bundle_of(deps, state["environment"])
+        world = await asyncio.to_thread(World, bundle)
+        graph = await asyncio.to_thread(read_tool_graph, bundle)
+        candidates, dropped = list[Task](), list[Dropped]()
+        async with open_pool(bundle, deps.runtime, 1) as pool:
+            for proposal in state["proposals"]:
+                draft = draft_of(world, graph, proposal, guidelines_of(state))
+                name = f"{world.id}:{proposal['seed']}"
+                if draft is None:
+                    dropped.append(Dropped(kind="task", id=name, reason="no draft of this shape fits the data"))
+                    continue
+                instance = await pool.clean(0)
+                found = await realise(draft, world.id, _origin(state, proposal), state.get("round", 0), instance)
+                if draft.writes:
+                    pool.soil(0)
+                fault = found if isinstance(found, str) else _level_fault(found, state.get("levels", ()))
+                if isinstance(found, Realised) and not fault:
+                    candidates.append(found.task)
+                else:
+                    dropped.append(Dropped(kind="task", id=name, reason=fault))
+        await asyncio.to_thread(write_records, bundle.root / CANDIDATES, candidates)
+        return {"dropped": [d.model_dump() for d in dropped]}
+
+
+def _origin(state: State, proposal: Proposal) -> Origin:
+    return Origin(engine="procedural", seed=state.get("seed", 0), guideline=proposal["guideline"] or None)
+
+
+def _level_fault(found: Realised, levels: Sequence[int]) -> str:
+    level = found.task.difficulty.level
+    return f"level {level} was not asked for" if levels and level not in levels else ""
+
+
+async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Keep the candidates that pass every check, up to the number wanted."""
+    async with use_deps(runtime.context) as deps:
+        bundle = bundle_of(deps, state["environment"])
+        world = await asyncio.to_thread(World, bundle)
+        candidates = await asyncio.to_thread(read_records, bundle.root / CANDIDATES, Task)
+        kept = await asyncio.to_thread(read_records, bundle.root / KEPT, Task)
+        seen = Seen()
+        for task in [*(bundle.tasks() if state.get("append") else []), *kept]:
+            seen.add(task)
+        counts, dropped = dict(state["kept"]), list[Dropped]()
+        async with open_pool(bundle, deps.runtime, POOL) as pool:
+            judge = Gate(world, pool, deps.settings.tasks.max_answer_chars)
+            for candidate in candidates:
+                if counts[candidate.strategy] >= state[candidate.strategy]:
+                    continue
+                task = await _judged(candidate, judge, seen, deps)
+                if isinstance(task, Dropped):
+                    dropped.append(task)
+                    continue
+                seen.add(task)
+                kept.append(task)
+                counts[task.strategy] += 1
+        await asyncio.to_thread(write_records, bundle.root / KEPT, kept)
+        left = {s: state[s] * deps.settings.tasks.tries - state["tried"][s] for s in strategies()}
+        more = any(counts[s] < state[s] and left[s] > 0 for s in strategies())
+        return {"kept": counts, "more": more, "dropped": [d.model_dump() for d in dropped], "proposals": []}
+
+
+async def _judged(candidate: Task, judge: Gate, seen: Seen, deps: Deps) -> Task | Dropped:
+    """The task with its receipts, in a model's words if those pass too, or why it was dropped."""
+    reason = f"duplicate: {clash}" if (clash := seen.clash(candidate)) else ""
+    if not reason:
+        for version in await _versions(candidate, deps):
+            validation = await judge.judge(version)
+            if validation.reason is None:
+                return version.model_copy(update={"validation": validation})
+            reason = validation.reason
+    return Dropped(kind="task", id=candidate.id, reason=reason)
+
+
+async def _versions(task: Task, deps: Deps) -> list[Task]:
+    if deps.engine("synthesizer") != "llm":
+        return [task]
+    try:
+        worded = await reword(task, deps.model("synthesizer"))
+    except ModelError as problem:
+        deps.note(f"kept the wording of {task.id}: {problem}")
+        return [task]
+    return [worded, task] if worded else [task]
+
+
+def after_gate(state: State) -> Literal["propose", "retain"]:
+    """Again while tasks are missing and tries are left."""
+    return "propose" if state["more"] else "retain"
+
+
+def strategies() -> tuple[Strategy, Strategy]:
+    return ("graph", "program")
+
+
+async def retain(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Where the validator has a model, only tasks that it solves often enough stay (section 3.1.1)."""
+    async with use_deps(runtime.context) as deps:
+        if deps.settings.role("validator").model is None:
+            return {}
+        bundle = bundle_of(deps, state["environment"])
+        kept, dropped = list[Task](), list[Dropped]()
+        for task in await asyncio.to_thread(read_records, bundle.root / KEPT, Task):
+            attempted = await validate(bundle, task, deps)
+            if attempted.validation.status != "rejected":
+                kept.append(attempted)
+            else:
+                reason = attempted.validation.reason or "rejected"
+                dropped.append(Dropped(kind="task", id=task.id, reason=reason))
+        await asyncio.to_thread(write_records, bundle.root / KEPT, kept)
+        return {"dropped": [d.model_dump() for d in dropped]}
+
+
+async def persist(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Write tasks.jsonl and clear the working files."""
+    async with use_deps(runtime.context) as deps:
+        bundle = bundle_of(deps, state["environment"])
+        await asyncio.to_thread(_persist, bundle, bool(state.get("append")))
+        return {}
+
+
+async def _judge_edges(graph: nx.DiGraph, world: World, deps: Deps) -> None:
+    try:
+        struck = await judge_edges(graph, world, deps.model("synthesizer"))
+        deps.note(f"the model struck {struck} doubtful edges of {world.id}")
+    except ModelError as problem:
+        deps.note(f"the tool graph of {world.id} stays as computed: {problem}")
+
+
+def _persist(bundle: Bundle, append: bool) -> None:
+    kept = read_records(bundle.root / KEPT, Task)
+    known = {task.id for task in kept}
+    before = [task for task in bundle.tasks() if task.id not in known] if append else []
+    bundle.write_tasks([*before, *kept])
+    _start_over(bundle)
+
+
+def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
+    graph = StateGraph(State, context_schema=Context, input_schema=Request)
+    graph.add_node("analyse", analyse)
+    graph.add_node("propose", propose_batch)
+    graph.add_node("realise", realise_batch)
+    graph.add_node("gate", gate)
+    graph.add_node("retain", retain)
+    graph.add_node("persist", persist)
+    graph.add_edge(START, "analyse")
+    graph.add_edge("analyse", "propose")
+    graph.add_edge("propose", "realise")
+    graph.add_edge("realise", "gate")
+    graph.add_conditional_edges("gate", after_gate)
+    graph.add_edge("retain", "persist")
+    graph.add_edge("persist", END)
+    return graph.compile()
+
+
+# --- The work itself -------------------------------------------------------------------------------------
+
+
+async def synthesize(bundle: Bundle, request: SynthesisRequest, deps: Deps) -> SynthesisReport:
+    """Run the graph; the tasks kept are in the bundle's tasks.jsonl afterwards, the rest is reported with reasons."""
+    started = time.monotonic()
+    before = {task.id for task in bundle.tasks()} if request.append else set()
+    state = await build_graph().ainvoke(
+        Request(
+            environment=str(bundle.root),
+            graph=request.graph,
+            program=request.program,
+            seed=request.seed,
+            round=request.round,
+            guidelines=[g.model_dump(mode="json") for g in request.guidelines],
+            levels=list(request.levels),
+            append=request.append,
+        ),
+        context=deps.context,
+        config={"recursion_limit": 200},
+    )
+    kept = [task for task in bundle.tasks() if task.id not in before]
+    dropped = [Dropped.model_validate(d) for d in state.get("dropped", [])]
+    return SynthesisReport(kept, dropped, round(time.monotonic() - started, 2))
+
+
+def guidelines_of(state: State) -> list[Guideline]:
+    return [Guideline.model_validate(g) for g in state.get("guidelines", [])]
+
+
+def _start_over(bundle: Bundle) -> None:
+    for name in (CANDIDATES, KEPT):
+        (bundle.root / name).unlink(missing_ok=True)
+
+
+def _write_graph(bundle: Bundle, world: World, graph: nx.DiGraph) -> None:
+    """The head carries a hash over the other files, so it is written after them."""
+    write_tool_graph(bundle, graph)
+    bundle.write_environment(world.environment)

@@ -1,0 +1,138 @@
+"""Validate one task: the gate, then attempts by a model in parallel (section 3.1.1, retention).
+
+    START -> gate -+-> attempt (x5, Send) -> decide -> END
+                   +------- no model, or rejected --> END
+
+Without a model for the role `validator` the record says `gate only`. Every attempt is an episode in an instance of
+its own, with budgets and loop detection; the runs are kept in the workspace.
+"""
+
+import asyncio
+import operator
+from pathlib import Path
+from typing import Annotated, Any, NotRequired
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+from typing_extensions import TypedDict
+
+from agent_world.agents.episode import Limits, run_episodes
+from agent_world.agents.policy import ChatModelPolicy
+from agent_world.agents.synthesizer.world import World
+from agent_world.agents.validator.gate import POOL, Gate
+from agent_world.agents.validator.pool import open_pool
+from agent_world.graphs.deps import Context, Deps, use_deps
+from agent_world.memory.store import Bundle, write_record
+from agent_world.schema import GateCheck, Task, Validation
+
+
+class Request(TypedDict):
+    bundle: str
+    """Path of the environment's bundle, or its id in the workspace."""
+    task: dict[str, Any]
+    """A `schema.Task` as JSON."""
+
+
+class State(Request):
+    validation: NotRequired[dict[str, Any]]
+    attempts: NotRequired[int]
+    """Attempts wanted; 0 without a model."""
+    runs: NotRequired[Annotated[list[dict[str, Any]], operator.add]]
+    """Number, status, reward and file of each run."""
+
+
+class Attempt(Request):
+    number: int
+
+
+async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Every check that needs no model."""
+    async with use_deps(runtime.context) as deps:
+        bundle, task = bundle_of(deps, state["bundle"]), Task.model_validate(state["task"])
+        validation = await judge(bundle, task, deps)
+        model = deps.settings.role("validator").model
+        attempts = deps.settings.tasks.attempts if model and validation.reason is None else 0
+        return {"validation": validation.model_dump(mode="json"), "attempts": attempts, "runs": []}
+
+
+async def judge(bundle: Bundle, task: Task, deps: Deps) -> Validation:
+    world = await asyncio.to_thread(World, bundle)
+    async with open_pool(bundle, deps.runtime, POOL) as pool:
+        return await Gate(world, pool, deps.settings.tasks.max_answer_chars).judge(task)
+
+
+def after_gate(state: State) -> list[Send] | str:
+    """One attempt a branch; none when there is no model or the gate said no."""
+    numbers = range(state["attempts"])
+    return [Send("attempt", {"bundle": state["bundle"], "task": state["task"], "number": n}) for n in numbers] or END
+
+
+async def attempt(state: Attempt, runtime: Runtime[Context]) -> dict[str, Any]:
+    """One ReAct run of the validator's model."""
+    async with use_deps(runtime.context) as deps:
+        bundle, task = bundle_of(deps, state["bundle"]), Task.model_validate(state["task"])
+        policy = ChatModelPolicy(deps.model("validator"))
+        limits = Limits(max_turns=2 * task.difficulty.calls + 6)
+        (run,) = await run_episodes(policy, [(task, bundle)], deps.runtime, limits, seed=state["number"])
+        path = deps.settings.workspace / "validation" / f"{task.id}_{state['number']}.json"
+        await asyncio.to_thread(write_record, path, run)
+        return {"runs": [{"number": state["number"], "status": run.status, "reward": run.score.reward}]}
+
+
+async def decide(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Keep at enough consistent passes; runs without a score do not count."""
+    async with use_deps(runtime.context) as deps:
+        before = Validation.model_validate(state["validation"])
+        decided = verdict(before, state["runs"], deps.settings.tasks.keep_at)
+        return {"validation": decided.model_dump(mode="json")}
+
+
+def verdict(before: Validation, runs: list[dict[str, Any]], keep_at: int) -> Validation:
+    """`validated` at `keep_at` passes. When no run was scored at all, the record stays `gate only`."""
+    scored = [run for run in runs if run["reward"] is not None]
+    passes = sum(run["reward"] == 1 for run in scored)
+    if not scored:
+        return before
+    statuses = ", ".join(run["status"] for run in sorted(runs, key=lambda run: run["number"]))
+    check = GateCheck(
+        name="solved by the validator",
+        passed=passes >= keep_at,
+        detail=f"{passes} of {len(scored)} scored runs pass ({statuses})",
+    )
+    return before.model_copy(
+        update={
+            "status": "validated" if check.passed else "rejected",
+            "checks": (*before.checks, check),
+            "attempts": len(scored),
+            "passes": passes,
+        }
+    )
+
+
+def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
+    graph = StateGraph(State, context_schema=Context, input_schema=Request)
+    graph.add_node("gate", gate)
+    graph.add_node("attempt", attempt, input_schema=Attempt)
+    graph.add_node("decide", decide)
+    graph.add_edge(START, "gate")
+    graph.add_conditional_edges("gate", after_gate, ["attempt", END])
+    graph.add_edge("attempt", "decide")
+    graph.add_edge("decide", END)
+    return graph.compile()
+
+
+# --- The work itself -------------------------------------------------------------------------------------
+
+
+async def validate(bundle: Bundle, task: Task, deps: Deps) -> Task:
+    """The task with its validation record: gate, and attempts where the validator has a model. Nothing is written
+    to the bundle."""
+    request = Request(bundle=str(bundle.root), task=task.model_dump(mode="json"))
+    state = await build_graph().ainvoke(request, context=deps.context, config={"recursion_limit": 20})
+    return task.model_copy(update={"validation": Validation.model_validate(state["validation"])})
+
+
+def bundle_of(deps: Deps, environment: str) -> Bundle:
+    return Bundle(Path(environment)) if "/" in environment else deps.store.bundle(environment)
