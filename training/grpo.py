@@ -69,6 +69,7 @@ def _trainer(
     round_number: int,
 ) -> tuple[Any, Any]:
     from datasets import Dataset
+    from transformers import PrinterCallback
     from trl import GRPOConfig, GRPOTrainer
 
     from agent_world.training.resume import NoteProgress, quiet_training
@@ -89,6 +90,7 @@ def _trainer(
         callbacks=[NoteProgress(note, SHOWN, out / "metrics.jsonl")],
         args=GRPOConfig(output_dir=str(out / "trainer"), **options),
     )
+    trainer.remove_callback(PrinterCallback)
     return trainer, tokenizer
 
 

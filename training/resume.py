@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ def quiet_training() -> None:
     import datasets
     import transformers
 
+    os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"  # a dict of environments is experimental there; TRL is pinned
     datasets.disable_progress_bars()
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 from agent_world.errors import UsageError
 from agent_world.schema import ToolSpec, Trajectory
 from agent_world.settings import ChatPolicy, CheckpointPolicy, Settings, TinyPolicy
-from agent_world.training.policies import DONE, load_checkpoint, save_checkpoint
+from agent_world.training.policies import DONE, load_checkpoint, save_checkpoint, template_message
+from agent_world.training.renaming import Renaming, particular_tokens
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 Note = Callable[[str], None]
+SAMPLE = 40
+"""Conversations of an environment that are enough to see which words are particular to it."""
 
 
 def train_sft(
@@ -36,6 +39,7 @@ def train_sft(
         return out
     if not trajectories:
         raise UsageError("There are no gold conversations to train on; synthesize tasks first.")
+    from transformers import PrinterCallback
     from trl import SFTConfig, SFTTrainer
 
     from agent_world.training.resume import NoteProgress, last_checkpoint, quiet_training
@@ -66,7 +70,8 @@ def train_sft(
         ),
     )
     if isinstance(settings.policy, TinyPolicy):
-        trainer.data_collator = Unmasked(trainer.data_collator)
+        trainer.data_collator = _tiny_collator(trainer.data_collator, tokenizer, trajectories, tools, settings)
+    trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=last_checkpoint(out / "trainer"))
     save_checkpoint(trainer.model, tokenizer, out)
     return out
@@ -89,6 +94,24 @@ def conversations(trajectories: Sequence[Trajectory], tools: Mapping[str, Sequen
 def _row(message: Mapping[str, Any]) -> dict[str, Any]:
     calls = [{"type": "function", "function": call["function"]} for call in message.get("tool_calls") or ()]
     return {"role": message["role"], "content": message.get("content") or "", "tool_calls": calls or None}
+
+
+def _tiny_collator(
+    inner: Any,
+    tokenizer: Any,
+    trajectories: Sequence[Trajectory],
+    tools: Mapping[str, Sequence[ToolSpec]],
+    settings: Settings,
+) -> Any:
+    sample: dict[str, list[list[int]]] = {}
+    for trajectory in trajectories:
+        texts = sample.setdefault(trajectory.environment, [])
+        if len(texts) < SAMPLE:
+            public = [spec.public() for spec in tools[trajectory.environment]]
+            messages = [template_message(message) for message in trajectory.messages]
+            texts.append(tokenizer.apply_chat_template(messages, tools=public, return_dict=False))
+    groups = particular_tokens(tokenizer, sample)
+    return Renaming(Unmasked(inner), groups, len(tokenizer), settings.sft.rename, settings.seed)
 
 
 class Unmasked:
