@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from agent_world.agents.miner.candidates import Candidate
+from agent_world.agents.miner.candidates import Candidate, with_short_names
 from agent_world.agents.miner.complexify import first_tables
 from agent_world.agents.miner.database import FORMATS, Database, Entry
 from agent_world.agents.miner.fit import Terms
@@ -25,6 +25,7 @@ LONG_TEXT = 60
 
 def make_material(chosen: Sequence[Candidate], terms: Terms, seed: str) -> Material:
     """Columns chosen, references found, rows with references to nowhere left out (selected, never altered)."""
+    chosen = with_short_names(chosen)
     tables, keys = _joined([_cut(candidate.table, seed) for candidate in chosen])
     mined = []
     for candidate in chosen:

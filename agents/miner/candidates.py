@@ -91,6 +91,12 @@ def table_name(title: str, address: str) -> str:
     return plural("_".join(words)) if words else "records"
 
 
+def with_short_names(chosen: Sequence[Candidate]) -> list[Candidate]:
+    """The names they would have if there were no other candidates: `teams`, not `basketball_teams`."""
+    fresh = [replace(c, table=replace(c.table, name=table_name(c.title, c.sources[0].address))) for c in chosen]
+    return _distinct_names(fresh)
+
+
 def _distinct_names(found: list[Candidate]) -> list[Candidate]:
     """A later table of the same name is told apart by its section."""
     taken: set[str] = set()

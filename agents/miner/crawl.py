@@ -18,8 +18,10 @@ from agent_world.tools.web.page import Page, RawTable
 if TYPE_CHECKING:
     from agent_world.tools.web.search import SearchBackend
 
-LEAST_SCORE = 0.12
+LEAST_SCORE = 0.2
 """Leads below this are not opened."""
+RANK_WEIGHT = 0.4
+"""How much the last hit of a search loses against the first, their words being equal."""
 OWN_WEIGHT, PARENT_WEIGHT = 0.5, 0.5
 """Of a link's own words, and of the page that it was found on."""
 CONTEXT_CHARS = 600
@@ -65,7 +67,7 @@ async def search_leads(
         mine.log("search", "", query=query, hits=len(hits))
         for place, hit in enumerate(hits):
             text = f"{hit.title} {hit.snippet}"
-            score = round(OWN_WEIGHT * terms.score(text) + PARENT_WEIGHT * (1 - place / max(1, limit)), 4)
+            score = round(terms.score(text) * (1 - RANK_WEIGHT * place / max(1, limit)), 4)
             known = leads.get(hit.address)
             if known is None or score > known["score"]:
                 leads[hit.address] = Lead(address=hit.address, text=hit.title, kind="page", score=score)
@@ -130,14 +132,23 @@ def _keep(tables: Sequence[RawTable], context: str, reading: Reading, mine: Mine
 
 def _follow(page: Page, fit: float, reading: Reading, terms: Terms) -> None:
     """Links become leads: those of a page that fits are worth more. A download brings its page's words along."""
-    known = {lead["address"] for lead in reading.leads} | set(reading.seen)
     for link in page.links:
-        if link.kind == "next" or link.address in known:
+        if link.kind == "next" or link.address in reading.seen:
             continue
-        known.add(link.address)
-        own = terms.score(f"{link.text} {link.address.rpartition('/')[2]}")
-        score = round(OWN_WEIGHT * own + PARENT_WEIGHT * fit, 4)
         download = link.kind == "download"
+        own = terms.score(f"{link.text} {link.address.rpartition('/')[2]}")
+        if download and not page.tables:
+            own = 1.0  # what the page is about is in that file
+        score = round(OWN_WEIGHT * own + PARENT_WEIGHT * fit, 4)
         text = f"{page.title} {page.text[:CONTEXT_CHARS]}" if download else link.text
-        kind = "download" if download else "page"
-        reading.leads.append(Lead(address=link.address, text=text, kind=kind, score=score))
+        _add(reading.leads, Lead(address=link.address, text=text, kind="download" if download else "page", score=score))
+
+
+def _add(leads: list[Lead], lead: Lead) -> None:
+    """A lead met twice counts by its better score."""
+    for place, known in enumerate(leads):
+        if known["address"] == lead["address"]:
+            if lead["score"] > known["score"]:
+                leads[place] = lead
+            return
+    leads.append(lead)

@@ -79,4 +79,5 @@ def _gain(candidate: Candidate, chosen: Sequence[Candidate], links: Sequence[Lin
 def _same_things(candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
     """Whether a chosen table lists mostly the same things already, by the same keys."""
     keys = set(candidate.table.values(candidate.table.key))
-    return any(len(keys & set(c.table.values(c.table.key))) > SAME_THINGS * len(keys) for c in chosen)
+    others = [set(c.table.values(c.table.key)) for c in chosen]
+    return any(len(keys & other) > SAME_THINGS * min(len(keys), len(other)) for other in others)
