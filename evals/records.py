@@ -1,10 +1,13 @@
 """What a run is reported as: `report.json`, and the one source of the terminal table and the HTML page."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 from agent_world.evals.stats import Difference
+from agent_world.memory.store import Bundle
 from agent_world.schema import ArenaResult, Diagnosis, Dropped, Environment, Record, Task
 
 
@@ -138,3 +141,33 @@ def count_tasks(tasks: Sequence[Task]) -> dict[str, dict[str, int]]:
     for (level, strategy), number in sorted(counts.items()):
         found.setdefault(level, {})[strategy] = number
     return found
+
+
+def read_curve(metrics: Path, metric: str, title: str) -> Curve | None:
+    """One metric of a trainer's `metrics.jsonl` (objects with `step`); None where it was never logged."""
+    if not metrics.exists():
+        return None
+    entries = [json.loads(line) for line in metrics.read_text().splitlines() if line]
+    points = tuple((float(e["step"]), float(e[metric])) for e in entries if "step" in e and metric in e)
+    return Curve(title=title, points=points) if points else None
+
+
+def read_tool_graph(bundle: Bundle) -> ToolGraph | None:
+    """Strong and weak edges of a bundle's `tool_graph.json`; None where there is none yet. Weak edges count once."""
+    path = bundle.root / "tool_graph.json"
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text())
+    edges: dict[tuple[str, str], GraphEdge] = {}
+    for edge in found["edges"]:
+        ends = (edge["source"], edge["target"])
+        if edge["kind"] == "strong":
+            edges[ends] = GraphEdge(source=ends[0], target=ends[1], kind="strong")
+        elif edge["kind"] == "weak":
+            first, second = sorted(ends)
+            edges.setdefault((first, second), GraphEdge(source=first, target=second, kind="weak"))
+    return ToolGraph(
+        environment=bundle.id,
+        tools=tuple(node["tool"] for node in found["nodes"]),
+        edges=tuple(edges[ends] for ends in sorted(edges)),
+    )
