@@ -1,0 +1,296 @@
+"""The text of what all tools of an environment share, and all their tests: see `head.py`."""
+
+TOOLS_HEAD = '''"""Tools of {name}: each reads or writes database files of the working directory, and keeps nothing."""
+
+{imports}
+
+FILES = {files}
+FORMATS = {formats}
+KEYS = {keys}
+COLUMNS = {columns}
+MOST = 10  # rows in one answer
+
+
+class ToolError(Exception):
+    """A refusal that the caller can act on: `code` is stable, the message says what to change."""
+
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
+
+
+def _strict(tool):
+    """The tool, its result checked to be strict JSON (no NaN, no other types)."""
+
+    @functools.wraps(tool)
+    def checked(*args, **kwargs):
+        result = tool(*args, **kwargs)
+        json.dumps(result, allow_nan=False)
+        return result
+
+    return checked
+
+
+def _rows(table):
+    """All rows of a table in stored order, each with all columns; what is missing is None. A table that cannot be
+    read raises: that is a broken database, not an empty one."""
+    return {readers}[FORMATS[table]](table)
+
+
+def _find(table, column, value, noun):
+    """The row with this value in a unique column; refuses with `not_found`."""
+    for row in _rows(table):
+        if row[column] == value:
+            return row
+    raise ToolError("not_found", f"There is no {{noun}} {{value!r}}.")
+
+
+def _page(rows, columns, limit, offset=0):
+    """`limit` rows from `offset` on with these columns, and how many there are in all."""
+    limit = min(_checked("limit", limit, int, least=1), MOST)
+    offset = _checked("offset", offset, int, least=0)
+    return {{"items": [{{c: row[c] for c in columns}} for row in rows[offset : offset + limit]], "total": len(rows)}}
+
+
+def _checked(name, value, kind, least=None, choices=None):
+    """The value as it is stored; refuses with `invalid_value` a wrong type, a number too small, an unknown choice."""
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        raise ToolError("invalid_value", f"{{name}} must be of type {{kind.__name__}}, not {{value!r}}.")
+    if kind is float and not math.isfinite(value):
+        raise ToolError("invalid_value", f"{{name}} must be a finite number.")
+    if kind is str and not value.strip():
+        raise ToolError("invalid_value", f"{{name}} must not be empty.")
+    if least is not None and value < least:
+        raise ToolError("invalid_value", f"{{name}} must be at least {{least}}, not {{value!r}}.")
+    if choices is not None and value not in choices:
+        raise ToolError("invalid_value", f"{{name}} must be one of {{', '.join(choices)}}, not {{value!r}}.")
+    return value
+
+
+def _insert(table, row):
+    """Add a row after the last."""
+    {inserters}[FORMATS[table]](table, row)
+
+
+def _set(table, keys, column, value):
+    """Change one column of the rows with these keys."""
+    {setters}[FORMATS[table]](table, keys, column, value)
+
+
+def _remove(table, key):
+    """Take out the row with this key."""
+    {removers}[FORMATS[table]](table, key)
+'''
+
+JSON_PART = """
+def _json_stored(table):
+    with open(FILES[table], encoding="utf-8-sig") as file:
+        return json.load(file, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name):
+    raise ValueError(f"{name} is not JSON")
+
+
+def _json_rows(table):
+    return [{name: row.get(name) for name in COLUMNS[table]} for row in _json_stored(table)]
+
+
+def _json_save(table, rows):
+    text = json.dumps(rows, indent=JSON_INDENT[table], ensure_ascii=False, allow_nan=False) + JSON_END[table]
+    with open(FILES[table], "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _json_insert(table, row):
+    _json_save(table, [*_json_stored(table), row])
+
+
+def _json_set(table, keys, column, value):
+    rows = _json_stored(table)
+    _json_save(table, [{**row, column: value} if row[KEYS[table]] in keys else row for row in rows])
+
+
+def _json_remove(table, key):
+    _json_save(table, [row for row in _json_stored(table) if row[KEYS[table]] != key])
+"""
+
+CSV_PART = """
+def _csv_stored(table):
+    with open(FILES[table], encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file, strict=True))
+
+
+def _csv_rows(table):
+    kinds = COLUMNS[table]
+    return [{name: _from_text(row[name], kind) for name, kind in kinds.items()} for row in _csv_stored(table)]
+
+
+def _from_text(text, kind):
+    if text == "":
+        return None
+    return text.lower() in ("true", "1", "yes") if kind is bool else kind(text)
+
+
+def _to_text(value):
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _csv_save(table, rows):
+    with open(FILES[table], encoding="utf-8-sig", newline="") as file:
+        header = next(csv.reader(file))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, header, lineterminator=CSV_LINE_END[table])
+    writer.writeheader()
+    writer.writerows(rows)
+    with open(FILES[table], "w", encoding="utf-8", newline="") as file:
+        file.write(text.getvalue())
+
+
+def _csv_insert(table, row):
+    _csv_save(table, [*_csv_stored(table), {name: _to_text(value) for name, value in row.items()}])
+
+
+def _csv_key(table, row):
+    return _from_text(row[KEYS[table]], COLUMNS[table][KEYS[table]])
+
+
+def _csv_set(table, keys, column, value):
+    rows = _csv_stored(table)
+    _csv_save(table, [{**row, column: _to_text(value)} if _csv_key(table, row) in keys else row for row in rows])
+
+
+def _csv_remove(table, key):
+    _csv_save(table, [row for row in _csv_stored(table) if _csv_key(table, row) != key])
+"""
+
+SQLITE_PART = '''
+def _sql(table, statement, values=()):
+    """Run one statement on the table's file, which must exist, and give its rows."""
+    with closing(sqlite3.connect(f"file:{FILES[table]}?mode=rw", uri=True)) as connection, connection:
+        return connection.execute(statement, values).fetchall()
+
+
+def _sqlite_rows(table):
+    columns = COLUMNS[table]
+    names = ", ".join(f'"{name}"' for name in columns)
+    found = _sql(table, f'SELECT {names} FROM "{table}" ORDER BY rowid')
+    return [{n: _from_sql(v, kind) for v, (n, kind) in zip(row, columns.items())} for row in found]
+
+
+def _from_sql(value, kind):
+    return bool(value) if kind is bool and value is not None else value
+
+
+def _sqlite_insert(table, row):
+    names = ", ".join(f'"{name}"' for name in row)
+    marks = ", ".join("?" * len(row))
+    _sql(table, f'INSERT INTO "{table}" ({names}) VALUES ({marks})', tuple(row.values()))
+
+
+def _sqlite_set(table, keys, column, value):
+    marks = ", ".join("?" * len(keys))
+    _sql(table, f'UPDATE "{table}" SET "{column}" = ? WHERE "{KEYS[table]}" IN ({marks})', (value, *keys))
+
+
+def _sqlite_remove(table, key):
+    _sql(table, f'DELETE FROM "{table}" WHERE "{KEYS[table]}" = ?', (key,))
+'''
+PARTS = {"json": JSON_PART, "csv": CSV_PART, "sqlite": SQLITE_PART}
+
+TESTS_HEAD = '''"""Unit tests of the tools: run `pytest tool_tests.py` in a copy of the database with tools.py in it.
+
+Each test starts on the files as they were. What is expected was computed from the files by SQL, not by the tools.
+"""
+
+import csv
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import tools
+
+FILES = {files}
+FORMATS = {formats}
+KEYS = {keys}
+CLEAN = {{name: Path(name).read_bytes() for name in sorted(set(FILES.values()))}}
+
+
+def setup_function(function):
+    """Pytest calls this before each test: the database as it was."""
+    for name, content in CLEAN.items():
+        Path(name).write_bytes(content)
+
+
+def check(got, expected):
+    """Equal as JSON, types included: 1 is not 1.0, and true is not 1."""
+    assert json.dumps(got, sort_keys=True) == json.dumps(expected, sort_keys=True), f"got {{got!r}}, not {{expected!r}}"
+
+
+def close(got, expected, places):
+    """A single value, equal up to rounding at so many decimals."""
+    right = list(got) == ["value"] and abs(got["value"] - expected) <= 1.01 * 10**-places
+    assert right, f"got {{got!r}}, not {{expected!r}}"
+
+
+def refused(code, function, **arguments):
+    """The tool refuses with this code, and changes nothing."""
+    before = stored()
+    try:
+        got = function(**arguments)
+    except tools.ToolError as error:
+        assert error.code == code, f"refused with {{error.code!r}}, not {{code!r}}"
+        assert stored() == before, "refused, and yet the database changed"
+    else:
+        raise AssertionError(f"not refused: got {{got!r}}")
+
+
+def broken(function, file, **arguments):
+    """Without its file the tool fails as broken: neither an answer nor a refusal."""
+    Path(file).unlink()
+    try:
+        got = function(**arguments)
+    except tools.ToolError as error:
+        raise AssertionError(f"a missing file was taken for {{error.code!r}}") from error
+    except Exception:  # any other error says that the database is broken, which is right
+        return
+    raise AssertionError(f"a missing file went unnoticed: got {{got!r}}")
+
+
+def stored(table=None):
+    """The rows as they lie in the files, in order: CSV cells as text, SQLite values as they are."""
+    if table is None:
+        return {{name: stored(name) for name in FILES}}
+    file = FILES[table]
+    if FORMATS[table] == "json":
+        return json.loads(Path(file).read_text(encoding="utf-8-sig"))
+    if FORMATS[table] == "csv":
+        with open(file, encoding="utf-8-sig", newline="") as lines:
+            return list(csv.DictReader(lines))
+    with closing(sqlite3.connect(file)) as connection:
+        connection.row_factory = sqlite3.Row
+        return [dict(row) for row in connection.execute(f'SELECT * FROM "{{table}}" ORDER BY rowid')]
+
+
+def changes(before):
+    """All that differs from `before`, by "table/key": the row added, None where removed, or the cells that changed.
+
+    The rows that stay must be in the same order.
+    """
+    found = {{}}
+    for table, key in KEYS.items():
+        old = {{str(row[key]): row for row in before[table]}}
+        new = {{str(row[key]): row for row in stored(table)}}
+        assert [k for k in old if k in new] == [k for k in new if k in old], f"the order of {{table}} changed"
+        found |= {{f"{{table}}/{{k}}": None for k in old if k not in new}}
+        found |= {{f"{{table}}/{{k}}": row for k, row in new.items() if k not in old}}
+        for k in old:
+            if k in new and new[k] != old[k]:
+                found[f"{{table}}/{{k}}"] = {{c: v for c, v in new[k].items() if c not in old[k] or old[k][c] != v}}
+    return found
+'''

@@ -1,0 +1,48 @@
+"""How tables, columns and values are called in names and descriptions of tools."""
+
+from agent_world.schema import Table
+from agent_world.tools.tables import plural, singular
+
+UPPER = {"id": "ID", "iata": "IATA", "icao": "ICAO", "iso": "ISO", "faa": "FAA", "gdp": "GDP", "url": "URL"}
+ENDINGS = ("_id", "_code", "_key", "_number", "_name")
+TAKEN = {
+    "limit", "offset", "query", "row", "rows", "found", "values", "value", "len", "min", "max", "sum", "round",
+    "sorted", "any", "str", "int", "float", "bool", "dict", "list", "json", "csv", "sqlite3", "math", "functools",
+    "closing", "tools", "self",
+}  # fmt: skip
+"""Names that generated code uses itself; an argument of such a name gets its table's name in front."""
+
+
+def noun(table: Table) -> str:
+    """`flight_routes` -> `flight route`."""
+    return singular(table.name).replace("_", " ")
+
+
+def nouns(table: Table) -> str:
+    return plural(singular(table.name)).replace("_", " ")
+
+
+def words(column: str) -> str:
+    """`book_id` -> `book ID`."""
+    return " ".join(UPPER.get(part, part) for part in column.split("_") if part)
+
+
+def role(column: str) -> str:
+    """What a foreign-key column stands for: `home_airport_id` -> `home_airport`."""
+    for ending in ENDINGS:
+        if column.endswith(ending) and len(column) > len(ending):
+            return column.removesuffix(ending)
+    return column
+
+
+def article(text: str) -> str:
+    return f"an {text}" if text[:1].lower() in "aeiou" else f"a {text}"
+
+
+def argument_name(table: Table, column: str) -> str:
+    return f"{singular(table.name)}_{column}" if column in TAKEN else column
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """`a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
