@@ -1,6 +1,7 @@
 """Supervised cold start on gold conversations (section 3.2.1), by TRL: loss on assistant tokens alone."""
 
 import json
+import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,12 +48,13 @@ def train_sft(
     quiet_training()
     config = settings.sft
     model, tokenizer = load_checkpoint(start, _dtype(settings), trainable=True)
-    dataset = conversations(trajectories, tools)
+    tiny = isinstance(settings.policy, TinyPolicy)
+    dataset = conversations(trajectories, tools, random.Random(f"{settings.seed}:tools") if tiny else None)
     trainer = SFTTrainer(
         model=model,
         processing_class=tokenizer,
         train_dataset=dataset,
-        peft_config=None if isinstance(settings.policy, TinyPolicy) else lora(),
+        peft_config=None if tiny or hasattr(model, "peft_config") else lora(),
         callbacks=[NoteProgress(note, ("loss",))],
         args=SFTConfig(
             output_dir=str(out / "trainer"),
@@ -69,7 +71,7 @@ def train_sft(
             **trainer_options(settings),
         ),
     )
-    if isinstance(settings.policy, TinyPolicy):
+    if tiny:
         trainer.data_collator = _tiny_collator(trainer.data_collator, tokenizer, trajectories, tools, settings)
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=last_checkpoint(out / "trainer"))
@@ -77,18 +79,35 @@ def train_sft(
     return out
 
 
-def conversations(trajectories: Sequence[Trajectory], tools: Mapping[str, Sequence[ToolSpec]]) -> "Dataset":
+def conversations(
+    trajectories: Sequence[Trajectory], tools: Mapping[str, Sequence[ToolSpec]], shuffle: random.Random | None = None
+) -> "Dataset":
     """TRL rows `messages`, `tools`. Arguments stay JSON text: Arrow would merge objects of all rows into one struct
-    full of nulls; tools are JSON text for the same reason."""
+    full of nulls; tools are JSON text for the same reason.
+
+    With `shuffle`, a conversation is shown the tools it uses among a random part of the others, in random order: so
+    which tool is right has to be read from the list, and lists are shorter and cheaper.
+    """
     from datasets import Dataset
 
-    public = {environment: json.dumps([spec.public() for spec in specs]) for environment, specs in tools.items()}
-    missing = sorted({t.environment for t in trajectories} - set(public))
+    missing = sorted({t.environment for t in trajectories} - set(tools))
     if missing:
         raise UsageError(f"No tools are known for the environments {', '.join(missing)}; write their tools first.")
-    return Dataset.from_list(
-        [{"messages": [_row(m) for m in t.messages], "tools": public[t.environment]} for t in trajectories]
-    )
+    rows = []
+    for trajectory in trajectories:
+        specs = tools[trajectory.environment]
+        shown = specs if shuffle is None else _some(specs, trajectory, shuffle)
+        public = json.dumps([spec.public() for spec in shown])
+        rows.append({"messages": [_row(m) for m in trajectory.messages], "tools": public})
+    return Dataset.from_list(rows)
+
+
+def _some(specs: Sequence[ToolSpec], trajectory: Trajectory, rng: random.Random) -> list[ToolSpec]:
+    used = {call["function"]["name"] for m in trajectory.messages for call in m.get("tool_calls") or ()}
+    others = [spec for spec in specs if spec.name not in used]
+    shown = [spec for spec in specs if spec.name in used] + rng.sample(others, rng.randint(0, len(others)))
+    rng.shuffle(shown)
+    return shown
 
 
 def _row(message: Mapping[str, Any]) -> dict[str, Any]:
