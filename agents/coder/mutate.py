@@ -7,7 +7,7 @@ precondition left out. The tests are run in the sandbox against each faulty tool
 import ast
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent_world.agents.coder.check import RUNNER
@@ -69,35 +69,36 @@ def _concerned(mutant: Mutant, names: list[str]) -> list[str]:
 def mutants(source: str, schema: DatabaseSchema, seed: int, faults: int) -> list[Mutant]:
     """At most `faults` faulty versions of a tools.py, kinds taken in turn, sites drawn under the seed."""
     rng = random.Random(f"{seed}:mutants")
-    sites = {kind: list(_sites(source, schema, kind)) for kind in OPERATORS}
-    for found in sites.values():
-        rng.shuffle(found)
+    sites = {kind: list(range(_count(source, schema, kind))) for kind in OPERATORS}
+    for places in sites.values():
+        rng.shuffle(places)
     chosen: list[Mutant] = []
     while len(chosen) < faults and any(sites.values()):
-        for found in sites.values():
-            if found and len(chosen) < faults:
-                chosen.append(found.pop())
+        for kind, places in sites.items():
+            if places and len(chosen) < faults:
+                chosen.append(_mutant(source, schema, kind, places.pop()))
     return chosen
 
 
-def _sites(source: str, schema: DatabaseSchema, kind: str) -> Iterator[Mutant]:
-    """Every place where this kind of fault fits, as the faulty file."""
-    number = 0
-    while True:
-        changer = _Changer(OPERATORS[kind], schema, number)
-        changed = changer.visit(ast.parse(source))
-        if changer.done is None:
-            return
-        function, line = changer.done
-        yield Mutant(kind, function, line, ast.unparse(ast.fix_missing_locations(changed)))
-        number += 1
+def _count(source: str, schema: DatabaseSchema, kind: str) -> int:
+    """In how many places this kind of fault fits."""
+    changer = _Changer(OPERATORS[kind], schema, -1)
+    changer.visit(ast.parse(source))
+    return -1 - changer.left
+
+
+def _mutant(source: str, schema: DatabaseSchema, kind: str, place: int) -> Mutant:
+    changer = _Changer(OPERATORS[kind], schema, place)
+    changed = ast.fix_missing_locations(changer.visit(ast.parse(source)))
+    assert changer.done is not None
+    return Mutant(kind, *changer.done, ast.unparse(changed))
 
 
 class _Changer(ast.NodeTransformer):
-    """Applies an operator at the `number`-th place where it applies."""
+    """Applies an operator at the `place`-th place where it fits; at none where that is -1."""
 
-    def __init__(self, operator: "Operator", schema: DatabaseSchema, number: int) -> None:
-        self.operator, self.schema, self.left = operator, schema, number
+    def __init__(self, operator: "Operator", schema: DatabaseSchema, place: int) -> None:
+        self.operator, self.schema, self.left = operator, schema, place
         self.function = ""
         self.done: tuple[str, int] | None = None
 

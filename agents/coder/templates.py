@@ -238,7 +238,7 @@ def close(got, expected, places):
     assert right, f"got {{got!r}}, not {{expected!r}}"
 
 
-def refused(code, function, **arguments):
+def refused(code, function, /, **arguments):
     """The tool refuses with this code, and changes nothing."""
     before = stored()
     try:
@@ -250,7 +250,7 @@ def refused(code, function, **arguments):
         raise AssertionError(f"not refused: got {{got!r}}")
 
 
-def broken(function, file, **arguments):
+def broken(function, file, /, **arguments):
     """Without its file the tool fails as broken: neither an answer nor a refusal."""
     Path(file).unlink()
     try:
