@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 from datetime import datetime
 from email.utils import format_datetime
 from functools import lru_cache
@@ -135,14 +136,15 @@ def write_xlsx(found: Rows) -> bytes:
     import openpyxl
 
     book = openpyxl.Workbook()
-    book.properties.created = book.properties.modified = EPOCH
+    book.properties.created = EPOCH
     for row in (found.header, *found.rows):
         book.active.append(row)
     first, stable = io.BytesIO(), io.BytesIO()
     book.save(first)
     with zipfile.ZipFile(first) as source, zipfile.ZipFile(stable, "w", zipfile.ZIP_DEFLATED) as target:
         for name in source.namelist():
-            target.writestr(zipfile.ZipInfo(name, EPOCH.timetuple()[:6]), source.read(name))
+            data = re.sub(rb"(<dcterms:modified[^>]*>)[^<]*", rb"\g<1>1980-01-01T00:00:00Z", source.read(name))
+            target.writestr(zipfile.ZipInfo(name, EPOCH.timetuple()[:6]), data)
     return stable.getvalue()
 
 

