@@ -168,13 +168,13 @@ async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             for candidate in candidates:
                 if counts[candidate.strategy] >= state[candidate.strategy]:
                     continue
-                task = await _judged(candidate, judge, seen, deps)
-                if isinstance(task, Dropped):
-                    dropped.append(task)
+                verdict = await _judged(candidate, judge, seen, deps)
+                if isinstance(verdict, Dropped):
+                    dropped.append(verdict)
                     continue
-                seen.add(task)
-                kept.append(task)
-                counts[task.strategy] += 1
+                seen.add(verdict)
+                kept.append(verdict)
+                counts[verdict.strategy] += 1
         await asyncio.to_thread(write_records, bundle.root / KEPT, kept)
         left = {s: state[s] * deps.settings.tasks.tries - state["tried"][s] for s in strategies()}
         more = any(counts[s] < state[s] and left[s] > 0 for s in strategies())

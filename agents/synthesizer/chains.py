@@ -81,7 +81,8 @@ def _ask_leaves(plan: Plan, trail: Trail, level: int, rng: random.Random) -> Non
     written = [m for m in leaves if m.command]
     asked = [m for m in leaves if not m.command]
     if level <= 2:
-        asked = asked[-1:] if not written else asked[-1:] if rng.random() < 0.2 else []
+        keep = 2 if level == 2 and rng.random() < 0.6 else 1
+        asked = asked[-keep:] if not written or rng.random() < 0.2 else []
     elif rng.random() < 0.5:
         asked = _compare_leaves(plan, asked, rng)
     for move in asked:

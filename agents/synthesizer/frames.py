@@ -172,6 +172,13 @@ BY_KEY = (
     "the {noun} {value}",
     "the {noun} that has the {words} {value}",
 )
+BY_KEY_IN_FULL = (
+    "the {noun} with {words} {value}",
+    "the {noun} whose {words} is {value}",
+    "the {noun} that has the {words} {value}",
+    "the {noun} of {words} {value}",
+)
+BY_OWN_NAME = ("{noun} {value}", "the {noun} {value}", "the {noun} called {value}")
 BARE = ("{value}",)
 BY_LABEL = (
     "the {noun} {value}",

@@ -49,7 +49,7 @@ def _draft(sketch: Sketch, hidden: bool) -> Draft:
         solution=Program(source=program_source(sketch.lines)),
         question=sketch.question,
         expected=sketch.expected,
-        types=sketch.types,
+        types=dict(sketch.types),
         ordered=sketch.ordered,
         branches=sketch.branches,
         hidden=hidden,

@@ -5,7 +5,7 @@ the answer is by the rows alone. Each returns None when the environment has noth
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +24,15 @@ from agent_world.agents.synthesizer.sources import (
     one_extreme,
 )
 from agent_world.agents.synthesizer.wording import Wording, capital
-from agent_world.agents.synthesizer.words import field_words, plural, role_words, singular
+from agent_world.agents.synthesizer.words import (
+    additive,
+    column_words,
+    degree,
+    field_words,
+    plural,
+    role_words,
+    singular,
+)
 from agent_world.agents.synthesizer.world import Action, Row, World
 from agent_world.schema import ForeignKey
 
@@ -35,7 +43,7 @@ class Sketch:
 
     lines: tuple[str, ...]
     question: str
-    types: dict[str, str]
+    types: Mapping[str, str]
     expected: dict[str, Any]
     branches: int = 0
     ordered: frozenset[str] = frozenset()
@@ -93,6 +101,8 @@ def reduce_matching(room: Room) -> Sketch | None:
     if len(kept) < 2 or not columns:
         return None
     column, function = room.rng.choice(columns), room.rng.choice(("sum", "mean", "max", "min"))
+    if function == "sum" and not additive(column_words(column)):
+        function = "mean"
     whole = rows.table.column(column).type == "integer" and function != "mean"
     key = f"{function}_{column}" if function in ("max", "min") else {"sum": "total", "mean": "average"}[function]
     lines = (*rows.lines, f"values = [{rows.cell(column)} for row in rows{test}]")
@@ -136,9 +146,8 @@ def extreme(room: Room) -> Sketch | None:
         return None
     column, row = room.rng.choice(options)
     lines = (*rows.lines, f"best = {'max' if highest else 'min'}(rows, key=lambda row: {rows.cell(column)})")
-    degree = "highest" if highest else "lowest"
     names = {
-        "degree": degree,
+        "degree": degree(field_words(room.world, rows.table.name, column), highest, few=False),
         "what": field_words(room.world, rows.table.name, column),
         "group": room.wording.the_group(rows.group),
     }
@@ -274,7 +283,8 @@ def most_children(room: Room) -> Sketch | None:
     role = role_words(column, link.table)
     question = room.wording.pick(
         frames.MOST_CHILDREN_AS if role else frames.MOST_CHILDREN, group=room.wording.the_group(rows.group), role=role,
-        children=plural(action.table.name), noun=singular(rows.table.name), name=field_words(world, rows.table.name, label),
+        children=plural(action.table.name), noun=singular(rows.table.name),
+        name=field_words(world, rows.table.name, label),
     )  # fmt: skip
     types = {label: rows.table.column(label).type, "count": "integer"}
     return Sketch(lines, capital(question), types, {label: best[label], "count": best["n"]})

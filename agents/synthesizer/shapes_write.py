@@ -15,7 +15,7 @@ from agent_world.agents.synthesizer.sources import (
     one_extreme,
 )
 from agent_world.agents.synthesizer.wording import capital
-from agent_world.agents.synthesizer.words import field_words, plural, singular, value_text
+from agent_world.agents.synthesizer.words import degree, field_words, plural, singular, value_text
 from agent_world.agents.synthesizer.world import Action, Row
 from agent_world.agents.synthesizer.writes import new_value, referenced
 
@@ -78,8 +78,8 @@ def bulk_set(room: Room) -> Sketch | None:
     update = call(action, {action.key: rows.cell(rows.table.primary_key), argument: repr(value)})
     lines = (*rows.lines, f"chosen = [row for row in rows{test}]", "for row in chosen:", f"    {update}")
     question = room.wording.pick(
-        frames.BULK_SET, field=field_words(room.world, rows.table.name, column), group=room.wording.the_group(group), value=value_text(value),
-        many=plural(rows.table.name),
+        frames.BULK_SET, field=field_words(room.world, rows.table.name, column), value=value_text(value),
+        group=room.wording.the_group(group), many=plural(rows.table.name),
     )  # fmt: skip
     lines = (*lines, 'return {"count": len(chosen)}')
     return Sketch(
@@ -144,7 +144,9 @@ def best_set(room: Room) -> Sketch | None:
     )
     question = room.wording.pick(
         frames.TOP_SET, group=room.wording.the_group(rows.group), noun=singular(rows.table.name),
-        degree="highest" if highest else "lowest", what=field_words(room.world, rows.table.name, by),
-        field=field_words(room.world, rows.table.name, column), value=value_text(value), name=field_words(room.world, rows.table.name, label),
+        degree=degree(field_words(room.world, rows.table.name, by), highest, few=False),
+        what=field_words(room.world, rows.table.name, by),
+        field=field_words(room.world, rows.table.name, column), value=value_text(value),
+        name=field_words(room.world, rows.table.name, label),
     )  # fmt: skip
     return Sketch(lines, capital(question), {label: rows.table.column(label).type}, {label: row[label]}, writes=True)

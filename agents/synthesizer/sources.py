@@ -108,7 +108,7 @@ def find_rows(
     """A group that a list or related tool gives whole: all rows, those of a value, or those of a named parent."""
     lists = [a for a in world.of("list", "related", table=table) if a.paths]
     for action in rng.sample(lists, len(lists)):
-        options = [_all_rows(world, action, name)] if not action.required else []
+        options: list[Rows | None] = [_all_rows(world, action, name)] if not action.required else []
         options += [_of_value(world, action, a, c, rng, name) for a, c in action.filters.items()]
         fit = [o for o in options if o and least <= len(o.rows) <= most and (action.paged or len(o.rows) <= PAGE)]
         if fit:
@@ -117,7 +117,7 @@ def find_rows(
 
 
 def _all_rows(world: World, action: Action, name: str) -> Rows:
-    lines = (f"{name} = {_whole(action, {})}",)
+    lines = (f"{name} = {_whole(action, {}, len(world.rows[action.table.name]))}",)
     return Rows(lines, Group(action.table.name), world.rows[action.table.name], action)
 
 
@@ -131,13 +131,14 @@ def _of_value(world: World, action: Action, argument: str, column: str, rng: ran
     rows = world.where(table, column, value)
     link = world.foreign_key(table, column)
     if link is None or not world.opaque(link.table):
-        lines = (f"{name} = {_whole(action, {argument: repr(value)})}",)
-        return Rows(lines, Group(table, (Where(column, value),)), rows, action)
+        line = f"{name} = {_whole(action, {argument: repr(value)}, len(rows))}"
+        return Rows((line,), Group(table, (Where(column, value),)), rows, action)
     parent = next(iter(world.where(link.table, link.target, value)), None)
     owner = _named_parent(world, link.table, link.target, parent, rng, name) if parent else None
     if owner is None:
         return None
-    lines = (*owner.lines, f"{name} = {_whole(action, {argument: cell(owner.action, link.target, f'{name}_owner')})}")
+    key = cell(owner.action, link.target, f"{name}_owner")
+    lines = (*owner.lines, f"{name} = {_whole(action, {argument: key}, len(rows))}")
     return Rows(lines, Group(table, (Where(column, subject=owner.subject),)), rows, action)
 
 
@@ -150,8 +151,9 @@ def _named_parent(world: World, table: str, key: str, row: Row, rng: random.Rand
     return None
 
 
-def _whole(action: Action, arguments: dict[str, str]) -> str:
-    if action.paged:
+def _whole(action: Action, arguments: dict[str, str], size: int) -> str:
+    """All items: in one call where they fit a page."""
+    if action.paged and size > PAGE:
         return f"every({', '.join([f'tools.{action.name}', *(f'{n}={t}' for n, t in arguments.items())])})"
     path = next(iter(action.paths.values())).partition("[]")[0]
     return f"{call(action, arguments)}[{path!r}]"
@@ -178,7 +180,7 @@ class Test:
         if found is None:
             return False
         outcome = {">": found > wanted, "<": found < wanted, ">=": found >= wanted, "<=": found <= wanted}
-        return outcome[self.where.comparison]
+        return bool(outcome[self.where.comparison])
 
 
 def find_test(

@@ -13,12 +13,12 @@ from agent_world.agents.synthesizer.graph import starts
 from agent_world.agents.synthesizer.meaning import Subject
 from agent_world.agents.synthesizer.moves import read_moves
 from agent_world.agents.synthesizer.trail import Move, Thing, Trail
-from agent_world.agents.synthesizer.world import Action, World
+from agent_world.agents.synthesizer.world import WRITES, Action, World
 from agent_world.agents.synthesizer.writes import askable, write_moves
 
-LENGTHS = {1: (1, 2), 2: (2, 3), 3: (4, 6), 4: (7, 10), 5: (12, 18)}
+LENGTHS = {1: (1, 2), 2: (3, 4), 3: (5, 7), 4: (8, 11), 5: (13, 20)}
 """Calls of a walk, by level (pruning may shorten it)."""
-ROSTER = {1: (2, 2), 2: (2, 4), 3: (5, 7), 4: (8, 12), 5: (16, 24)}
+ROSTER = {1: (2, 2), 2: (3, 4), 3: (5, 7), 4: (8, 12), 5: (16, 24)}
 """Rows compared in one question, by level."""
 DEEPEST = 4
 """Most relations in one referring phrase."""
@@ -34,13 +34,14 @@ class Bias:
     """Share of walks that end in a change of state."""
 
     def of(self, action: Action) -> float:
-        return 3.0 if action.kind in self.kinds else 1.0
+        """Derived tables are asked about less often: people know them less."""
+        return (3.0 if action.kind in self.kinds else 1.0) * (0.5 if action.table.synthetic else 1.0)
 
 
 def walk(world: World, graph: nx.DiGraph, level: int, bias: Bias, rng: random.Random) -> Trail | None:
     """None when it got stuck before it showed anything."""
     wanted = rng.randint(*LENGTHS[level])
-    writers = [a for a in world.actions if a.writes]
+    writers = world.of(*WRITES)
     share = min(0.6, bias.writes * (2 if bias.kinds & {"create", "update", "delete"} else 1))
     writing = bool(writers) and rng.random() < share
     trail = Trail()
@@ -61,7 +62,7 @@ def walk(world: World, graph: nx.DiGraph, level: int, bias: Bias, rng: random.Ra
 def _next_read(
     world: World, graph: nx.DiGraph, trail: Trail, here: str | None, bias: Bias, rng: random.Random
 ) -> Move | None:
-    readers = [a for a in world.actions if not a.writes]
+    readers = [a for a in world.actions if a.walkable and not a.writes]
     if here is None:
         free = set(starts(graph))
         readers = [a for a in readers if a.name in free or not a.paths] or readers

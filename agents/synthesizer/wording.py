@@ -24,6 +24,7 @@ from agent_world.agents.synthesizer.meaning import (
 from agent_world.agents.synthesizer.words import (
     article,
     column_words,
+    degree,
     field_words,
     joined,
     plural,
@@ -86,13 +87,12 @@ class Wording:
     def _winner(self, ask: WinnerAsk) -> str:
         table = ask.subjects[0].table
         few = len(ask.subjects) == 2
-        degree = {(True, True): "higher", (True, False): "lower", (False, True): "highest", (False, False): "lowest"}
+        what = field_words(self.world, table, ask.column)
         names = joined([self.subject(s) for s in ask.subjects], "or" if few and self.rng.random() < 0.4 else "and")
         forms = frames.WINNER_OR if " or " in names and few else frames.WINNER
         told = [c for c in (ask.named, ask.column, *ask.beside)]
-        return self.pick(
-            forms, names=names, degree=degree[few, ask.highest], what=field_words(self.world, table, ask.column)
-        ) + " " + self.pick(frames.REPORT_ITS, what=self._fields(table, told))  # fmt: skip
+        who = self.pick(forms, names=names, degree=degree(what, ask.highest, few), what=what)
+        return f"{who} {self.pick(frames.REPORT_ITS, what=self._fields(table, told))}"
 
     def _fields(self, table: str, columns: Sequence[str]) -> str:
         return joined([field_words(self.world, table, c) for c in columns])
@@ -112,7 +112,7 @@ class Wording:
         words = column_words(subject.column)
         match subject.kind:
             case "key":
-                return self.pick(frames.BY_KEY, noun=noun, words=words, value=value)
+                return self.pick(self._key_forms(subject), noun=noun, words=words, value=value)
             case "label":
                 titled = frames.TITLED if words in ("title", "book title") else ()
                 bare = frames.BARE if self._known_by(subject) else ()
@@ -125,6 +125,14 @@ class Wording:
         role = role_words(subject.column, subject.of.table)
         forms = frames.ONLY_CHILD_AS if role else frames.ONLY_CHILD
         return self.pick(forms, noun=noun, role=role, of=self.subject(subject.of))
+
+    def _key_forms(self, subject: Subject) -> Sequence[str]:
+        """`flight 353` is not clear where flights have a flight number besides their key."""
+        noun = singular(subject.table)
+        if column_words(subject.column) == noun:
+            return frames.BY_OWN_NAME
+        others = [column_words(c.name) for c in self.world.tables[subject.table].columns if c.name != subject.column]
+        return frames.BY_KEY_IN_FULL if noun in others else frames.BY_KEY
 
     def _known_by(self, subject: Subject) -> bool:
         """Whether the name alone says which row of which table is meant."""
@@ -141,7 +149,7 @@ class Wording:
 
     def the_group(self, group: Group) -> str:
         """As `group`, for a set of rows that is looked at one by one."""
-        return f"the {self.group(group)}" if group.where else self.group(group)
+        return f"the {self.group(group)}" if group.where else f"the {plural(group.table)}"
 
     def group(self, group: Group) -> str:
         many = plural(group.table)

@@ -12,9 +12,11 @@ EXPANSIONS = {
     "icao": "ICAO code", "iso": "ISO code", "id": "ID", "dest": "destination", "manuf": "manufacturer",
     "dob": "date of birth", "desc": "description", "addr": "address", "tel": "telephone", "url": "web address",
     "wt": "weight", "cty": "city", "hwy": "highway", "vol": "volume", "dist": "distance", "sched": "scheduled",
-    "tailnum": "tail number", "faa": "FAA code", "displ": "displacement", "fl": "fuel", "acq": "acquisition",
+    "tzone": "time zone", "tailnum": "tail number", "faa": "FAA code", "displ": "displacement",
+    "fl": "fuel", "acq": "acquisition",
 }  # fmt: skip
 """Common short forms; `min` and the like are only expanded as a whole word of a column name."""
+UNITS = {"km", "km2", "kg", "g", "mg", "cm", "mm", "m", "usd", "eur", "kcal", "mph", "kmh", "lbs", "ft", "miles"}
 SAME_PLURAL = {"species", "series", "aircraft", "news", "fish", "sheep"}
 IRREGULAR = {
     "people": "person",
@@ -25,11 +27,17 @@ IRREGULAR = {
     "indices": "index",
 }
 COUNTED = ("s",)
+NOT_ADDED = {
+    "average", "mean", "lowest", "highest", "minimum", "maximum", "latitude", "longitude", "year", "month", "day",
+    "rating", "percentage", "rate", "score", "rank", "elevation", "altitude", "number", "age", "hour", "depth", "temperature",
+}  # fmt: skip
 NOT_COUNTED = ("status", "address", "class", "species", "series", "gross", "loss", "bonus", "basis", "process")
 
 
 def singular(table: str) -> str:
-    """`cities` -> `city`; a name that is no plural becomes `<name> entry`."""
+    """`cities` -> `city`; a name that is no plural becomes `<name> entry`; a summary is a record of its own."""
+    if "_by_" in table:
+        return f"{_hyphened(table)} record"
     *head, last = table.split("_")
     word = _singular(last)
     return " ".join([*head, word])
@@ -49,7 +57,14 @@ def _singular(word: str) -> str:
     return f"{word} entry"
 
 
+def _hyphened(table: str) -> str:
+    """`flights_by_origin_and_dest` -> `flights-by-origin-and-destination`."""
+    return column_words(table).replace(" ", "-")
+
+
 def plural(table: str) -> str:
+    if "_by_" in table:
+        return f"{_hyphened(table)} records"
     *head, last = table.split("_")
     is_plural = last in SAME_PLURAL or last in IRREGULAR or not _singular(last).endswith(" entry")
     return " ".join([*head, last if is_plural else f"{last} entries"])
@@ -57,7 +72,9 @@ def plural(table: str) -> str:
 
 def column_words(column: str) -> str:
     """`dep_delay` -> `departure delay`."""
-    words = [EXPANSIONS.get(part, part) for part in column.split("_") if part]
+    *head, last = [part for part in column.split("_") if part] or [column]
+    words = [EXPANSIONS.get(part, part) for part in head]
+    words += ["in", last] if head and last in UNITS else [EXPANSIONS.get(last, last)]
     text = " ".join(words)
     return text.removesuffix(" code code") + " code" if text.endswith(" code code") else text
 
@@ -68,6 +85,8 @@ def field_words(world: World, table: str, column: str) -> str:
     words = column_words(column)
     if found.type == "integer" and words.endswith(COUNTED) and not words.endswith(NOT_COUNTED) and " of " not in words:
         return f"number of {words}" if not words.startswith("number ") else words
+    if words == singular(table):
+        return f"{words} number" if found.type in ("integer", "number") else f"{words} name"
     if found.type == "boolean":
         return f"'{words}' flag"
     return words
@@ -78,7 +97,20 @@ def role_words(column: str, parent: str) -> str:
     words = column_words(column)
     for ending in (" ID", " code", " number", " name", " key"):
         words = words.removesuffix(ending)
-    return "" if words in (singular(parent), "ID", "code", "") else words
+    noun = singular(parent)
+    return "" if words in ("ID", "code", "") or words.split()[0] == noun.split()[0] else words
+
+
+def degree(words: str, highest: bool, few: bool) -> str:
+    """`higher`, `lowest`, or `later`, `earliest` of years and dates; `few` for two things compared."""
+    timed = words.rpartition(" ")[2] in ("year", "date", "month", "day")
+    pairs = (("later", "earlier"), ("latest", "earliest")) if timed else (("higher", "lower"), ("highest", "lowest"))
+    return pairs[0 if few else 1][0 if highest else 1]
+
+
+def additive(words: str) -> bool:
+    """Whether a sum of the column makes sense."""
+    return not set(words.lower().split()) & NOT_ADDED
 
 
 def article(noun: str) -> str:

@@ -50,7 +50,12 @@ class Action:
 
     @property
     def writes(self) -> bool:
-        return self.kind in WRITES
+        return self.kind in WRITES or (self.kind == "custom" and not self.tool.annotations.read_only)
+
+    @property
+    def walkable(self) -> bool:
+        """Whether its meaning is known well enough to be put into a question."""
+        return self.kind != "custom"
 
     @cached_property
     def paths(self) -> dict[str, str]:
@@ -136,7 +141,7 @@ class World:
 def read_action(tables: dict[str, Table], tool: ToolSpec) -> Action | None:
     """None for a tool without a known operation on a known table."""
     operation = tool.operation
-    if operation is None or operation.kind == "custom" or operation.table not in tables:
+    if operation is None or operation.table not in tables:
         return None
     table = tables[operation.table]
     key, filters, values = None, {}, {}

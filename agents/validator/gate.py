@@ -14,8 +14,9 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from agent_world.agents.synthesizer.world import World
+from agent_world.agents.validator.battery import Case, rewards
 from agent_world.agents.validator.literals import grounding_fault, reference_fault, scalars, states
-from agent_world.agents.validator.pool import OneInstance, Pool
+from agent_world.agents.validator.pool import Pool
 from agent_world.agents.validator.replay import Run, replay
 from agent_world.schema import GateCheck, StateDiff, Task, Validation
 from agent_world.tools.grading import grade, harmless_variants, near_misses, state_misses
@@ -51,8 +52,8 @@ class Gate:
         yield "arguments are known", grounding_fault(task, runs[0][0].calls)
         yield "literals mean one thing", reference_fault(self.world, task, runs[0][0].calls)
         yield "gold scores 1", await self._gold(task)
-        yield "no-op scores 0", await self._refused(task, [("no-op", task.reference_answer, StateDiff())], changed=True)
-        nothing = [("no answer", None, task.state_change), ("empty answer", {}, task.state_change)]
+        yield "no-op scores 0", await self._noop(task)
+        nothing = [Case("no answer", None, task.state_change), Case("empty answer", {}, task.state_change)]
         yield "empty answer scores 0", await self._refused(task, nothing)
         yield "random calls score 0", await self._random_calls(task)
         yield "near misses score 0", await self._near_misses(task)
@@ -66,10 +67,6 @@ class Gate:
             self.pool.soil(index)
         return run, diff
 
-    async def _score(self, task: Task, answer: dict[str, Any] | None, diff: StateDiff) -> float | None:
-        runtime = OneInstance(self.pool.instances[OTHER])
-        return (await grade(task, answer, diff, runtime=runtime, environment=self.pool.bundle.root)).reward
-
     async def _gold(self, task: Task) -> str:
         """By the grader exactly as an episode has it, in an instance of its own."""
         score = await grade(
@@ -78,30 +75,32 @@ class Gate:
         failed = [f"{r.id} {r.detail}" for r in score.results if not r.passed]
         return "" if score.reward == 1 else f"scores {score.reward}: {'; '.join(failed)}"
 
-    async def _refused(
-        self, task: Task, tries: Sequence[tuple[str, dict[str, Any] | None, StateDiff]], changed: bool = False
-    ) -> str:
-        """Every one must score 0 (not: unscored). With `changed` this is asked only of tasks that change the state."""
-        if changed and not task.state_change.changes:
+    async def _rewards(self, task: Task, cases: Sequence[Case]) -> list[float | None]:
+        instance, root = self.pool.instances[OTHER], self.pool.bundle.root
+        return await rewards(task, cases, runtime=self.pool.runtime, environment=root, instance=instance)
+
+    async def _refused(self, task: Task, cases: Sequence[Case]) -> str:
+        """Every one must score 0, and not be unscored."""
+        found = await self._rewards(task, cases)
+        return next((f"{c.name} scores {r}" for c, r in zip(cases, found, strict=True) if r != 0), "")
+
+    async def _noop(self, task: Task) -> str:
+        """The right answer without the change that was asked for."""
+        if not task.state_change.changes:
             return ""
-        for name, answer, diff in tries:
-            score = await self._score(task, answer, diff)
-            if score != 0:
-                return f"{name} scores {score}"
-        return ""
+        return await self._refused(task, [Case("no-op", task.reference_answer, StateDiff())])
 
     async def _near_misses(self, task: Task) -> str:
-        answers = [(v.name, v.answer, task.state_change) for v in near_misses(task.reference_answer)]
-        states = [(v.name, task.reference_answer, v.diff) for v in state_misses(task.state_change)]
+        answers = [Case(v.name, v.answer, task.state_change) for v in near_misses(task.reference_answer)]
+        states = [Case(v.name, task.reference_answer, v.diff) for v in state_misses(task.state_change)]
         return await self._refused(task, [*answers, *states])
 
     async def _harmless(self, task: Task) -> str:
         ordered = {c.path for c in task.rubric if c.kind == "equal" and isinstance(c.expected, list)}
-        for variant in harmless_variants(task.reference_answer, ordered=ordered):
-            score = await self._score(task, variant.answer, task.state_change)
-            if score != 1:
-                return f"{variant.name} scores {score}"
-        return ""
+        variants = harmless_variants(task.reference_answer, ordered=ordered)
+        cases = [Case(v.name, v.answer, task.state_change) for v in variants]
+        found = await self._rewards(task, cases)
+        return next((f"{c.name} scores {r}" for c, r in zip(cases, found, strict=True) if r != 1), "")
 
     async def _random_calls(self, task: Task) -> str:
         """A few read calls on random rows, then an answer put together from what they showed."""
@@ -114,7 +113,7 @@ class Gate:
             if seen.ok:
                 shown.update(_fields(seen.value))
         answer = {key: shown.get(key, _any(shown, task, key, rng)) for key in task.reference_answer}
-        return await self._refused(task, [("random calls", answer, StateDiff())])
+        return await self._refused(task, [Case("random calls", answer, StateDiff())])
 
 
 def random_call(world: World, rng: random.Random) -> tuple[str, dict[str, Any]]:
