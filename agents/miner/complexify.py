@@ -16,8 +16,9 @@ from agent_world.agents.miner.workspace_tables import next_workspace
 from agent_world.schema import ComplexificationRound
 from agent_world.tools.tables import DataTable
 
-FIRST_SHARE, MORE_SHARE = 0.6, 0.4
-"""Share of the mined rows in the first database, and what each round adds."""
+FIRST_SHARE, MORE_SHARE = 0.6, 0.2
+"""Share of the mined rows in the first database, and what each round adds. After the usual one round something is
+left for growth in the loop, and themes about one topic still differ."""
 
 
 def share_after(round: int) -> float:

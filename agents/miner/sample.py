@@ -105,23 +105,20 @@ def _references(table: MinedTable, keys: set[Json], tables: Mapping[str, MinedTa
 
 def _preference(table: MinedTable, allowed: set[Json], wanted: int, seed: str) -> list[Json]:
     """Keys in the order in which to take them: rows of frequent parents first, else shuffled by the seed."""
+    rng = random.Random(seed)
     rows = [(key, row) for key, row in _rows(table) if key in allowed]
-    random.Random(seed).shuffle(rows)
+    rng.shuffle(rows)
     most = max(1, wanted // ROWS_PER_PARENT)
-    frequent = {
-        key.column: {value for value, _ in sorted(_counts(rows, key.column).items(), key=_by_count)[:most]}
-        for key in table.foreign_keys
-    }
+    frequent = {key.column: _frequent(rows, key.column, most, rng) for key in table.foreign_keys}
     rows.sort(key=lambda found: sum(found[1][c] not in frequent[c] for c in frequent))
     return [key for key, _ in rows]
 
 
-def _counts(rows: Sequence[tuple[Json, dict[str, Json]]], column: str) -> Counter[Json]:
-    return Counter(row[column] for _, row in rows if row[column] is not None)
-
-
-def _by_count(item: tuple[Json, int]) -> tuple[int, str]:
-    return -item[1], str(item[0])
+def _frequent(rows: Sequence[tuple[Json, dict[str, Json]]], column: str, most: int, rng: random.Random) -> set[Json]:
+    """Some of the values that occur most: drawn from twice as many, so that themes differ."""
+    counts = Counter(row[column] for _, row in rows if row[column] is not None)
+    ranked = [value for value, _ in counts.most_common(2 * most)]  # ties in the shuffled order of the rows
+    return set(rng.sample(ranked, min(most, len(ranked))))
 
 
 def _rows(table: MinedTable) -> list[tuple[Json, dict[str, Json]]]:

@@ -1,0 +1,126 @@
+"""The miner against the offline web with a real browser."""
+
+import json
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent_world.agents.themes import read_theme
+from agent_world.errors import WebError
+from agent_world.graphs.deps import Deps, open_deps
+from agent_world.graphs.mine import build_graph, complexify_bundle, grow, mine_theme
+from agent_world.schema import Dropped, Theme
+from agent_world.settings import PrdThemeSource, Settings, ToolDocsThemeSource
+from tests.worlds import make_library
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "themes"
+STORMS = PrdThemeSource(path=EXAMPLES / "storm_watch.md")
+STARS = ToolDocsThemeSource(path=EXAMPLES / "star_wars_companion.json")
+
+
+def settings(workspace: Path, **mining: int) -> Settings:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    web = {"serve_examples": True, "port": port, "allow_private": True}
+    web["search"] = f"http://127.0.0.1:{port}/search?q={{query}}"
+    return Settings.model_validate({"workspace": workspace, "web": web, "mining": mining})
+
+
+@pytest.fixture
+async def deps(tmp_path: Path) -> AsyncIterator[Deps]:
+    async with open_deps(settings(tmp_path)) as opened:
+        yield opened
+
+
+@pytest.mark.browser
+async def test_a_theme_becomes_a_database_of_real_related_tables(deps: Deps) -> None:
+    theme = await read_theme(STORMS)
+    bundle = await mine_theme(theme, deps)
+    assert not isinstance(bundle, Dropped)
+    environment = bundle.environment()
+    mined = [table for table in environment.database.tables if not table.synthetic]
+    assert bundle.id == theme.id
+    assert len(mined) >= 2
+    assert any(table.foreign_keys for table in mined)
+    assert len({table.format for table in environment.database.tables}) == 3
+    assert environment.rounds[0].score_after > environment.rounds[0].score_before
+    assert {source.file for source in environment.sources} == {table.file for table in mined}
+    assert all(source.address.startswith("http://127.0.0.1") and source.as_of for source in environment.sources)
+    assert environment.content_hash == bundle.content_hash()
+    crawl = (deps.settings.workspace / "mined" / theme.id / "crawl.jsonl").read_text().splitlines()
+    assert {json.loads(line)["kind"] for line in crawl} >= {"search", "page", "download"}
+    assert all(json.loads(line)["time"] for line in crawl)
+
+    first = {p.name: p.read_bytes() for p in bundle.root.rglob("*") if p.is_file()}
+    assert await mine_theme(theme, deps) == bundle
+    assert {p.name: p.read_bytes() for p in bundle.root.rglob("*") if p.is_file()} == first
+
+
+@pytest.mark.browser
+async def test_a_bundle_grows_into_a_new_one_and_again_after_a_kill(deps: Deps) -> None:
+    bundle = await mine_theme(await read_theme(STARS), deps)
+    assert not isinstance(bundle, Dropped)
+    before = bundle.content_hash()
+    grown = await grow(bundle, 1, deps)
+    assert grown.id == f"{bundle.id}_r1"
+    assert bundle.content_hash() == before
+    assert len(grown.environment().database.tables) > len(bundle.environment().database.tables)
+    assert len(grown.environment().rounds) == len(bundle.environment().rounds) + 1
+    finished = grown.content_hash()
+    (grown.root / "environment.json").unlink()
+    next(grown.database.iterdir()).write_text("half")
+    assert (await grow(bundle, 1, deps)).content_hash() == finished
+
+
+@pytest.mark.browser
+async def test_a_theme_without_data_is_dropped_with_the_reason(deps: Deps) -> None:
+    theme = Theme(
+        id="sewage",
+        name="Sewage valves",
+        description="Valves and sluices.",
+        kind="prd",
+        source="x",
+        keywords=("valve",),
+    )
+    dropped = await mine_theme(theme, deps)
+    assert isinstance(dropped, Dropped)
+    assert "table" in dropped.reason
+    assert deps.store.ids() == []
+
+
+@pytest.mark.browser
+async def test_too_few_rows_are_too_little(tmp_path: Path) -> None:
+    async with open_deps(settings(tmp_path, min_rows=100_000, pages=3)) as deps:
+        dropped = await mine_theme(await read_theme(STARS), deps)
+    assert isinstance(dropped, Dropped)
+    assert "too little data" in dropped.reason
+
+
+async def test_a_search_that_cannot_be_reached_is_broken_machinery(tmp_path: Path) -> None:
+    config = settings(tmp_path)
+    config = config.model_copy(update={"web": config.web.model_copy(update={"serve_examples": False})})
+    async with open_deps(config) as deps:
+        with pytest.raises(WebError):
+            await mine_theme(await read_theme(STARS), deps)
+
+
+async def test_a_finished_bundle_with_tools_can_be_complexified_in_place(tmp_path: Path) -> None:
+    async with open_deps(settings(tmp_path)) as deps:
+        library = make_library(deps.store.root / "library")
+        columns = {t.name: [c.name for c in t.columns] for t in library.environment().database.tables}
+        for number in (1, 2):
+            complexify_bundle(library, deps, number)
+        environment = library.environment()
+    now = {t.name: [c.name for c in t.columns] for t in environment.database.tables}
+    assert columns.items() <= now.items()
+    assert len(now) > len(columns)
+    assert [r.number for r in environment.rounds] == [1, 2]
+
+
+def test_the_graph_says_what_it_takes_and_holds() -> None:
+    graph = build_graph()
+    assert graph.get_input_jsonschema()["properties"].keys() == {"theme"}
+    assert {"search", "read", "assess", "persist", "complexify", "drop"} <= set(graph.get_graph().nodes)
