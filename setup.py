@@ -12,5 +12,8 @@ setup(
         for name in (folder, *(f"{folder}.{p}" for p in find_packages(folder)))
     ],
     package_dir={"agent_world": "agent_world"} | {f"agent_world.{folder}": folder for folder in FOLDERS},
-    package_data={"": ["py.typed", "*.html", "*.jinja", "*.md", "*.json", "*.yaml", "*.css", "*.txt"]},
+    package_data={
+        "": ["py.typed", "*.html", "*.jinja", "*.md", "*.json", "*.yaml", "*.css", "*.txt"],
+        "agent_world.examples.web": ["templates/*"],
+    },
 )
