@@ -27,7 +27,8 @@ class Observation:
     value: Any = None
     """Parsed JSON value when `ok`."""
     error: str | None = None
-    """Stable code: `invalid_arguments`, `unknown_tool`, `timeout`, `crashed`, `exception`, or the tool's own."""
+    """Stable code: `invalid_arguments`, `unknown_tool`, `timeout`, `crashed`, `exception`, `invalid_output`,
+    `tool_error` (a `ToolError` without a sound code), or the tool's own."""
     truncated: bool = False
 
 

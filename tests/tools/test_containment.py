@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -312,6 +313,15 @@ async def test_the_protections_that_hold_are_described(runtime: LocalBackend) ->
     assert "sockets" in text
     assert ("own network" in text) == (runtime.launcher.rung != "confined")
     assert ("a uid of its own" in text) == (os.getuid() == 0)
+
+
+async def test_a_dead_zygote_is_broken_machinery_not_a_hang(runtime: LocalBackend, world: World) -> None:
+    instance = await runtime.open(world(PING))
+    os.killpg(runtime.launcher.group, signal.SIGKILL)
+    seen = await instance.call("ping", {})
+    assert seen.error == "crashed"
+    with pytest.raises(SandboxError, match="sandbox"):
+        await runtime.open(world(PING))
 
 
 @pytest.mark.parametrize("rung", RUNGS)

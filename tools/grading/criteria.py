@@ -25,7 +25,7 @@ def check(criterion: Criterion, task: Task, answer: Mapping[str, Any], diff: Sta
 def _schema_fault(schema: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
     errors = sorted(Draft202012Validator(schema).iter_errors(dict(answer)), key=lambda e: list(map(str, e.path)))
     if errors:
-        return errors[0].message[:300]
+        return str(errors[0].message)[:300]
     extra = sorted(set(answer) - set(schema.get("properties", {})))
     return f"Field {extra[0]!r} was not asked for." if extra else ""
 

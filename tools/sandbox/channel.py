@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import socket
 import struct
 from typing import Any
@@ -41,7 +42,10 @@ class Channel:
         return found
 
     async def receive_directory(self) -> int:
-        """The descriptor that a new process sends first. Raises `ChannelClosed` with its reason if there is none."""
+        """The descriptor that a new process sends first, once it has also said that it is locked down.
+
+        Raises `ChannelClosed` with its reason if it is not.
+        """
         loop = asyncio.get_running_loop()
         ready: asyncio.Future[None] = loop.create_future()
         loop.add_reader(self._socket, _settle, ready)
@@ -50,9 +54,15 @@ class Channel:
         finally:
             loop.remove_reader(self._socket)
         message, fds, _, _ = socket.recv_fds(self._socket, 1, 1)
-        if message == b"+" and fds:
+        try:
+            locked = bool(fds) and await self._exactly(1) == b"+"
+        except ChannelClosed:
+            locked = False
+        if locked:
             return fds[0]
-        reason = b"" if not message else await loop.sock_recv(self._socket, 400)
+        for fd in fds:
+            os.close(fd)
+        reason = await loop.sock_recv(self._socket, 400) if message else b""
         raise ChannelClosed(reason.decode(errors="replace") or "the process ended at once")
 
     def close(self) -> None:

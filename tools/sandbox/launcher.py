@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,8 @@ from agent_world.tools.sandbox.inside.jail import Rung
 _START_S = 30.0
 _SPAWN_S = 15.0
 _STOP_S = 2.0
+_MAX_STARTING = 16
+"""Processes started at once; the kernel bounds descriptors on their way, and more would not be faster."""
 _FIRST_UID = 100_000
 _UIDS = 50_000
 _REMEDY = (
@@ -81,6 +82,7 @@ class Launcher:
         self._control: socket.socket | None = None
         self._waiting: dict[int, asyncio.Future[int]] = {}
         self._ids = itertools.count(1)
+        self._starting = asyncio.Semaphore(_MAX_STARTING)
 
     async def start(self) -> None:
         """Raises `SandboxError` where the kernel refuses what isolation needs."""
@@ -94,12 +96,11 @@ class Launcher:
                 first = await asyncio.get_running_loop().sock_recv(ours, 4096)
         except TimeoutError as error:
             raise SandboxError(f"The sandbox did not start within {_START_S:.0f} s.") from error
-        answer = json.loads(first) if first else {"error": "its interpreter ended at once"}
+        answer: dict[str, Any] = json.loads(first) if first else {"error": "its interpreter ended at once"}
         if "error" in answer:
             raise SandboxError(f"The sandbox cannot start ({answer['error']}): {_REMEDY}.")
         self.rung = answer["rung"]
-        if self.rung == "confined":
-            self._folders = _make_folders()
+        self._folders = Path(answer["folders"]) if answer["folders"] else None
         asyncio.get_running_loop().add_reader(ours, self._on_answer)
 
     @property
@@ -120,16 +121,20 @@ class Launcher:
                 self._zygote.kill()
                 self._zygote.wait()
             self._zygote = None
-        self._fail_all()
-        if self._folders:
+        if self._folders:  # the zygote removes them itself, unless it was killed
             shutil.rmtree(self._folders, ignore_errors=True)
             self._folders = None
+        self._fail_all()
 
     async def spawn(self, order: Order, beside: Process | None = None) -> Process:
         """A locked-down process with an empty private folder, or in that of `beside` (on the rung `confined`).
 
         Raises `SandboxError`.
         """
+        async with self._starting:
+            return await self._spawn(order, beside)
+
+    async def _spawn(self, order: Order, beside: Process | None) -> Process:
         if not self._control:
             raise SandboxError("The sandbox is not running: its zygote has ended.")
         number = next(self._ids)
@@ -215,13 +220,6 @@ class Launcher:
 
 def _uid(number: int) -> int:
     return _FIRST_UID + number % _UIDS
-
-
-def _make_folders() -> Path:
-    memory = Path("/dev/shm")
-    folders = Path(tempfile.mkdtemp(prefix="agent-world-", dir=memory if os.access(memory, os.W_OK) else None))
-    folders.chmod(0o711)
-    return folders
 
 
 def _start_interpreter(control: int, namespaces: bool) -> "subprocess.Popen[bytes]":

@@ -10,8 +10,10 @@ import gc
 import importlib
 import json
 import os
+import shutil
 import signal
 import socket
+import tempfile
 from typing import Any
 
 from . import filters, frozen, jail, kernel, serve
@@ -42,7 +44,13 @@ def main(control_fd: int, namespaces: bool) -> None:
     if not filters.landlock_version():
         _send(control, {"error": "the kernel grants neither namespaces nor Landlock"})
         return
-    _serve(control, proc, "confined")
+    memory = "/dev/shm"
+    folders = tempfile.mkdtemp(prefix="agent-world-", dir=memory if os.access(memory, os.W_OK) else None)
+    os.chmod(folders, 0o711)
+    try:
+        _serve(control, proc, "confined", folders)
+    finally:
+        shutil.rmtree(folders, ignore_errors=True)
 
 
 def _in_namespaces(control: socket.socket, proc: int) -> int:
@@ -75,11 +83,11 @@ def _fork_and_wait(work: Any) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
-def _serve(control: socket.socket, proc: int, rung: jail.Rung) -> None:
+def _serve(control: socket.socket, proc: int, rung: jail.Rung, folders: str = "") -> None:
     own = -1 if rung == "confined" else os.open("self/ns/pid", os.O_RDONLY, dir_fd=proc)
     gc.collect()
     gc.freeze()
-    _send(control, {"rung": rung})
+    _send(control, {"rung": rung, "folders": folders})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
     while True:
         message, fds, _, _ = socket.recv_fds(control, _MESSAGE, 1)
@@ -120,10 +128,11 @@ def _live(channel: socket.socket, request: dict[str, Any], proc: int, rung: jail
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         room = jail.Room(request["uid"], request["memory_mb"], request["disk_mb"], request["folder"])
         home = jail.enter_room(room, rung, proc)
-        channel = _alone(channel, home)
+        # Before the limits: the kernel holds descriptors on their way against the sender's.
+        socket.send_fds(channel, [b"+"], [home])
+        channel = _alone(channel)
         jail.shut(room, rung)
-        socket.send_fds(channel, [b"+"], [4])
-        os.close(4)
+        channel.sendall(b"+")
     except OSError as error:
         channel.sendall(b"-" + str(error).encode())
         os._exit(1)
@@ -134,12 +143,10 @@ def _live(channel: socket.socket, request: dict[str, Any], proc: int, rung: jail
         os._exit(0)
 
 
-def _alone(channel: socket.socket, home: int) -> socket.socket:
-    """The same channel as descriptor 3 and `home` as 4: all that this process has beside 0 to 2."""
-    kept = os.dup2(channel.detach(), 62), os.dup2(home, 63)
-    os.dup2(kept[0], 3)
-    os.dup2(kept[1], 4)
-    os.closerange(5, os.sysconf("SC_OPEN_MAX"))
+def _alone(channel: socket.socket) -> socket.socket:
+    """The same channel as descriptor 3: all that this process has beside 0 to 2."""
+    os.dup2(channel.detach(), 3)
+    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
     return socket.socket(fileno=3)
 
 
