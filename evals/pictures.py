@@ -53,7 +53,12 @@ def draw_arena(stages: Sequence[ArenaResult]) -> "Figure":
         axes.plot([place, place], [100 * rate.low, 100 * rate.high], color=BLUE, linewidth=2.2, zorder=3)
         axes.plot(place, 100 * rate.value, "o", color=BLUE, markersize=6, zorder=4)
         label = f"{percent(rate.value)}\n{rate.passed}/{rate.scored}"
-        axes.annotate(label, (place, 100 * rate.value), (8, 0), textcoords="offset points", va="center", fontsize=7)
+        low = rate.value < 0.08
+        axes.annotate(
+            label, (place, 100 * rate.value), (8, 2 if low else 0), textcoords="offset points", fontsize=7, zorder=5,
+            va="bottom" if low else "center",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.85},
+        )  # fmt: skip
     axes.set_xticks(list(places), [_wrap(stage.stage, 12) for stage in stages], color=INK)
     axes.set_xlim(-0.4, len(stages) - 0.25)
     axes.set_ylim(0, min(100, max(20, 12 + 100 * max(r.high for r in rates))))
@@ -152,7 +157,7 @@ def draw_graph(graph: ToolGraph | None) -> "Figure":
         degrees = math.degrees(angles[tool])
         left = math.cos(angles[tool]) < -1e-9
         axes.text(
-            1.06 * x, 1.06 * y, _cut(tool, 26), fontsize=6, rotation_mode="anchor", va="center",
+            1.06 * x, 1.06 * y, _cut(tool, 26), fontsize=6.5, rotation_mode="anchor", va="center",
             rotation=degrees + 180 if left else degrees, ha="right" if left else "left",
         )  # fmt: skip
     axes.set_xlim(-1.85, 1.85)

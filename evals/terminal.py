@@ -74,14 +74,11 @@ def _arena(report: RunReport) -> Table:
 
 
 def _weaknesses(report: RunReport) -> Table:
-    table = _table(
-        "Weaknesses found, weakest first", ("round", "environment", "passed", "failures", "guideline"), ("round",)
-    )
+    table = _table("Weaknesses found, weakest first", ("round", "environment", "passed", "guideline"), ("round",))
     for diagnosis in report.diagnoses:
         for weakness in diagnosis.weaknesses:
-            counts = ", ".join(f"{kind.replace('_', ' ')} {n}" for kind, n in weakness.failures.items())
             rate = show_rate(weakness.rate)
-            table.add_row(str(diagnosis.round), weakness.environment, rate, counts, weakness.guideline.text)
+            table.add_row(str(diagnosis.round), weakness.environment, rate, weakness.guideline.text)
     return table
 
 
