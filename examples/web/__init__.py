@@ -6,7 +6,8 @@ page (`rel=next`), a table filled by a script, or a CSV, JSON or XLSX download. 
 with JSON by `&format=json`. Tables of a topic share keys. Topics by module of `topics/`:
 
 - travel: flights, nordic-airports, airport-weather, paris-metro
-- places: countries, languages, cities, south-american-regions, us-states
+- places: countries, languages, cities
+- america: south-american-regions, us-states
 - nature: atlantic-storms, earthquakes, mammal-sleep, penguins, desert-survey
 - food: fast-food, coffee-house, cereals, pizza-place
 - cars: fuel-economy, car-prices, sports-cars

