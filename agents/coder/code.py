@@ -43,9 +43,17 @@ def _docstring(data: Data, design: Design) -> Lines:
 
 
 def _wrapped(start: str, parts: Lines, end: str) -> Lines:
-    """One line where it fits, else a line for every part."""
+    """One line where it fits, else broken between the parts."""
     line = start + ", ".join(parts) + end
-    return [line] if len(line) <= WIDTH else [start, *(f"    {part}," for part in parts), end]
+    if len(line) <= WIDTH:
+        return [line]
+    lines = [start]
+    for part in parts:
+        if len(lines) > 1 and len(lines[-1]) + len(part) + 2 <= WIDTH:
+            lines[-1] += f" {part},"
+        else:
+            lines.append(f"    {part},")
+    return [*lines, end]
 
 
 def _text(value: str) -> str:
@@ -104,8 +112,9 @@ def _cell(column: str) -> str:
 
 
 def _search(data: Data, design: Design) -> Lines:
+    query = design.arguments["query"]
     return [
-        'wanted = _checked("query", query, str).casefold()',
+        f'wanted = _checked("{query}", {query}, str).casefold()',
         f'found = [row for row in _rows("{design.table.name}") if wanted in (row["{design.column}"] or "").casefold()]',
         f"return _page(found, {_names(data, design)}, limit, offset)",
     ]
@@ -202,17 +211,14 @@ def _create(data: Data, design: Design) -> Lines:
 
 def _value(data: Data, table: Table, column: Column, name: str, may_be_missing: bool) -> Lines:
     """Checks of one value that is to be stored."""
-    options = ""
+    parts = [f'"{name}"', name, KINDS[column.type]]
     if least(data, table, column) is not None:
-        options += ", least=0"
+        parts.append("least=0")
     if choices(column) and not link_of(table, column.name):
-        options += f", choices=[{', '.join(_text(v) for v in choices(column))}]"
-    start = f'{name} = _checked("{name}", {name}, {KINDS[column.type]}'
-    lines = (
-        [start + options + ")"]
-        if len(start + options) < WIDTH
-        else [start, f"    {options}".replace("    , ", "    "), ")"]
-    )
+        first, *rest = [_text(value) for value in choices(column)]
+        parts += [f"choices=[{first}", *rest]
+        parts[-1] += "]"
+    lines = _wrapped(f"{name} = _checked(", parts, ")")
     link = link_of(table, column.name)
     if link:
         lines.append(_find(data.table(link.table), link.target, name))

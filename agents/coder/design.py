@@ -11,36 +11,38 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agent_world.agents.coder.data import Data
-from agent_world.agents.coder.words import argument_name, role
+from agent_world.agents.coder.words import argument_name, is_summary, key_name, many, one, role
 from agent_world.schema import Column, ForeignKey, Table
-from agent_world.tools.tables import plural, singular
 
 Kind = Literal[
-    "get", "search", "related", "update", "list", "count", "aggregate", "create", "delete", "top", "joined", "reassign"
+    "get", "search", "related", "aggregate", "update", "count", "delete", "list", "create", "top", "joined", "reassign"
 ]
 KINDS: tuple[Kind, ...] = (
-    "get", "search", "related", "update", "list", "count", "aggregate", "create", "delete", "top", "joined", "reassign"
+    "get", "search", "related", "aggregate", "update", "count", "delete", "list", "create", "top", "joined", "reassign"
 )  # fmt: skip
 """In order of use: the first ones are chosen first."""
 WRITES = ("create", "update", "delete", "reassign")
 LAST = -9
 """Quality of what is only worth having where a table offers nothing better."""
-PER_TABLE = 9
+PER_TABLE = 8
 """Most tools of one table, while other tables have fewer."""
 PREFIX = {"mean": "average", "sum": "total", "max": "highest", "min": "lowest"}
 
 NOT_MEASURED = re.compile(
-    r"(^|_)(id|code|key|number|no|nr|rank|index|zip|postcode|phone|lat|latitude|lon|lng|longitude)($|_)"
+    r"(^|_)(id|code|key|number|no|nr|rank|index|zip|postcode|phone|lat|latitude|lon|long|lng|longitude|"
+    r"place|month|day|hour|minute|second)($|_)"
 )
 NOT_SUMMED = re.compile(
-    r"(^|_)(year|rating|score|rate|percent|pct|share|age|temp|temperature|price|mean|average|avg|median|per|ratio|month|"
-    r"day|hour|depth|magnitude|mag|level|speed|pressure|density)($|_)"
+    r"(^|_)(year|rating|score|rate|percent|pct|share|age|temp|temperature|price|mean|average|avg|median|per|ratio|"
+    r"depth|magnitude|mag|level|speed|pressure|density)($|_)"
 )
 CHANGING = re.compile(
     r"(^|_)(status|state|level|stock|copies|quantity|count|seats|capacity|price|cost|fee|fine|salary|grade|class|stage|"
     r"rating|score|available|active|open|delay|plan|category|priority|owner|manager|assigned)($|_)"
 )
 """Names of what changes in the life of a thing, as its genre or its year of birth does not."""
+DERIVED = re.compile(r"(^|_)(count|total|average|mean|median|lowest|highest|largest|smallest|pair)($|_)")
+"""Names of what follows from other rows, so that nobody sets it."""
 DATED = re.compile(r"[\d\W_TZ]*")
 
 
@@ -101,12 +103,12 @@ def choose(found: Sequence[Design], most: int) -> list[Design]:
             held[design.table.name] += 1
 
     for design in found:
-        if design.mirrors or design.kind == "get":
+        if design.mirrors or (design.kind == "get" and not is_summary(design.table)):
             take(design)
     for kind in KINDS:
         if not any(d.kind == kind for d in chosen):
             of_kind = [d for d in found if d.kind == kind]
-            for design in sorted(of_kind, key=lambda d: (-d.quality, held[d.table.name]))[:1]:
+            for design in sorted(of_kind, key=lambda d: (is_summary(d.table), -d.quality, held[d.table.name]))[:1]:
                 take(design)
     for design in sorted(found, key=_turns(found)):
         if held[design.table.name] < PER_TABLE and not (design.quality == LAST and _has_list(chosen, design.table)):
@@ -120,37 +122,37 @@ def _has_list(chosen: Sequence[Design], table: Table) -> bool:
 
 
 def _turns(found: Sequence[Design]) -> Any:
-    """Sort key: the best of each kind and table first, then the second best ones."""
+    """Sort key: the best of each kind and table first, then the second best; tables derived from others last."""
     turn: dict[int, int] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for design in found:
         turn[id(design)] = seen[design.table.name, design.kind]
         seen[design.table.name, design.kind] += 1
-    return lambda d: (turn[id(d)], KINDS.index(d.kind))
+    return lambda d: (turn[id(d)] + is_summary(d.table), KINDS.index(d.kind))
 
 
 # --- Candidates of one table -------------------------------------------------------------------------
 
 
 def _of_table(data: Data, table: Table) -> Iterator[Design]:
-    one = singular(table.name)
-    key = {"key": argument_name(table, table.primary_key)}
-    yield Design("get", table, f"get_{one}", arguments=key)
+    key = {"key": key_name(table, table.primary_key)}
+    yield Design("get", table, f"get_{one(table)}", arguments=key)
     yield from _searches(data, table)
     yield from _filtered(data, table)
     yield from _numbers(data, table)
     yield from _joins(data, table, key)
-    yield from _writes(data, table, key)
+    if not is_summary(table):
+        yield from _writes(data, table, key)
 
 
 def _searches(data: Data, table: Table) -> Iterator[Design]:
-    many, query = plural(singular(table.name)), {"query": "query"}
+    query = {"query": "query"}
     texts = [c.name for c in table.columns if c.name != table.label and searchable(data, table, c)]
     if table.label:
-        yield Design("search", table, f"search_{many}", column=table.label, arguments=query, quality=2)
+        yield Design("search", table, f"search_{many(table)}", column=table.label, arguments=query, quality=2)
     for number, column in enumerate(texts):
         first = not table.label and number == 0
-        name = f"search_{many}" if first else f"search_{many}_by_{role(column)}"
+        name = f"search_{many(table)}" if first else f"search_{many(table)}_by_{role(column)}"
         yield Design("search", table, name, column=column, arguments=query, quality=1 if first else -number)
 
 
@@ -164,24 +166,29 @@ def searchable(data: Data, table: Table, column: Column) -> bool:
 
 
 def _filtered(data: Data, table: Table) -> Iterator[Design]:
-    many = plural(singular(table.name))
     for link in table.foreign_keys:
         argument = {"by": argument_name(table, link.column)}
-        related = f"list_{many}_by_{role(link.column)}"
+        related = f"list_{many(table)}_by_{role(link.column)}"
         yield Design("related", table, related, column=link.column, by=link.column, link=link, arguments=argument)
-        name = f"count_{many}_by_{role(link.column)}"
+        name = f"count_{many(table)}_by_{role(link.column)}"
         yield Design("count", table, name, column=link.column, by=link.column, link=link, arguments=argument, quality=1)
     for number, column in enumerate(categories(data, table)):
         argument = {"by": argument_name(table, column)}
         by = role(column)
         quality = -number
         yield Design(
-            "list", table, f"list_{many}_by_{by}", column=column, by=column, arguments=argument, quality=quality
+            "list", table, f"list_{many(table)}_by_{by}", column=column, by=column, arguments=argument, quality=quality
         )
         yield Design(
-            "count", table, f"count_{many}_by_{by}", column=column, by=column, arguments=argument, quality=quality
+            "count",
+            table,
+            f"count_{many(table)}_by_{by}",
+            column=column,
+            by=column,
+            arguments=argument,
+            quality=quality,
         )
-    yield Design("list", table, f"list_{many}", quality=LAST)
+    yield Design("list", table, f"list_{many(table)}", quality=LAST)
 
 
 def categories(data: Data, table: Table) -> list[str]:
@@ -203,7 +210,7 @@ def measures(data: Data, table: Table) -> list[str]:
         c.name
         for c in table.columns
         if c.type in ("integer", "number")
-        and c.name != table.primary_key
+        and c.name not in (table.primary_key, one(table))
         and link_of(table, c.name) is None
         and not NOT_MEASURED.search(c.name)
         and len({v for v in data.values(table, c.name) if v is not None}) >= 3
@@ -212,7 +219,6 @@ def measures(data: Data, table: Table) -> list[str]:
 
 
 def _numbers(data: Data, table: Table) -> Iterator[Design]:
-    many = plural(singular(table.name))
     groups = [*categories(data, table), *(k.column for k in table.foreign_keys)]
     by = groups[0] if groups else None
     arguments = {"by": argument_name(table, by)} if by else {}
@@ -223,11 +229,11 @@ def _numbers(data: Data, table: Table) -> Iterator[Design]:
             if function in ("sum", "mean") and (not _adds_up(data, table, column, function)):
                 continue
             yield Design(
-                "aggregate", table, f"{PREFIX[function]}_{many}_{column}", column=column, by=by, function=function,
-                link=link, arguments=arguments, quality=-number - 3 * place,
+                "aggregate", table, f"{PREFIX[function]}_{many(table)}_{column}", column=column, by=by,
+                function=function, link=link, arguments=arguments, quality=-number - 3 * place,
             )  # fmt: skip
         yield Design(
-            "top", table, f"top_{many}_by_{column}", column=column, by=by, link=link, arguments=arguments,
+            "top", table, f"top_{many(table)}_by_{column}", column=column, by=by, link=link, arguments=arguments,
             quality=-number,
         )  # fmt: skip
 
@@ -249,7 +255,7 @@ def _joins(data: Data, table: Table, key: dict[str, str]) -> Iterator[Design]:
     for number, link in enumerate(table.foreign_keys):
         parent = data.table(link.table)
         if parent.label and parent.label != link.target:
-            name = f"get_{singular(table.name)}_with_{role(link.column)}"
+            name = f"get_{one(table)}_with_{role(link.column)}"
             yield Design("joined", table, name, column=parent.label, link=link, arguments=key, quality=-number)
 
 
@@ -257,21 +263,21 @@ def _joins(data: Data, table: Table, key: dict[str, str]) -> Iterator[Design]:
 
 
 def _writes(data: Data, table: Table, key: dict[str, str]) -> Iterator[Design]:
-    one, many = singular(table.name), plural(singular(table.name))
     parents, children = len(table.foreign_keys), len(data.children(table))
     for column, quality in _changeable(data, table):
         arguments = key | {"value": argument_name(table, column)}
         link = link_of(table, column)
-        name = f"update_{one}_{role(column) if link else column}"
+        name = f"update_{one(table)}_{role(column) if link else column}"
         yield Design("update", table, name, column=column, link=link, arguments=arguments, quality=quality)
     new = {f"new:{c.name}": argument_name(table, c.name) for c in table.columns if c.name != numbered_key(table)}
-    yield Design("create", table, f"create_{one}", arguments=new, quality=min(parents, 2) - len(new) // 7)
-    yield Design("delete", table, f"delete_{one}", arguments=key, quality=parents - 2 * children)
+    if not link_of(table, table.primary_key):
+        yield Design("create", table, f"create_{one(table)}", arguments=new, quality=min(parents, 2) - len(new) // 7)
+    yield Design("delete", table, f"delete_{one(table)}", arguments=key, quality=parents - 2 * children)
     for number, link in enumerate(table.foreign_keys):
         if max(Counter(v for v in data.values(table, link.column) if v is not None).values(), default=0) > 1:
-            name = argument_name(data.table(link.table), link.target)
+            name = key_name(data.table(link.table), link.target)
             ends = {"from": f"from_{name}", "to": f"to_{name}"}
-            title = f"reassign_{many}_{role(link.column)}"
+            title = f"reassign_{many(table)}_{role(link.column)}"
             yield Design("reassign", table, title, column=link.column, link=link, arguments=ends, quality=-number)
 
 
@@ -285,7 +291,8 @@ def _changeable(data: Data, table: Table) -> Iterator[tuple[str, int]]:
     """Columns whose value may sensibly change, and how sensible that is."""
     few = set(categories(data, table))
     for column in table.columns:
-        if column.name in (table.primary_key, table.label) or column.unique:
+        derived = DERIVED.search(column.name) or column.name in {t.name for t in data.tables}
+        if column.name in (table.primary_key, table.label) or column.unique or derived:
             continue
         kind = 2 * bool(CHANGING.search(column.name))
         if link_of(table, column.name) or column.name in few:

@@ -11,20 +11,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent_world.agents.coder.design import Design
-from agent_world.agents.coder.words import TAKEN
+from agent_world.agents.coder.words import TAKEN, VAGUE, one
 from agent_world.schema import Theme, ToolSpec
 from agent_world.tools.tables import singular, snake_case
 
 VERBS: dict[str, tuple[str, ...]] = {
     "get": ("get",), "lookup": ("get",), "fetch": ("get",), "show": ("get",), "describe": ("get",), "read": ("get",),
-    "details": ("get",), "info": ("get",), "find": ("search", "get"), "search": ("search",), "query": ("search",),
+    "details": ("get",), "info": ("get",), "find": ("search", "list", "related", "get"),
+    "search": ("search", "list", "related"), "query": ("search",),
     "list": ("list", "related"), "all": ("list",), "browse": ("list",), "filter": ("list",), "by": ("list", "related"),
     "in": ("list", "related"), "count": ("count",), "number": ("count",), "average": ("aggregate",),
     "mean": ("aggregate",), "total": ("aggregate",), "top": ("top",), "highest": ("top",), "largest": ("top",),
     "most": ("top",), "best": ("top",), "add": ("create",), "create": ("create",), "register": ("create",),
     "new": ("create",), "update": ("update",), "set": ("update",), "change": ("update",), "edit": ("update",),
     "delete": ("delete",), "remove": ("delete",), "cancel": ("delete",), "move": ("reassign",),
-    "transfer": ("reassign",),
+    "transfer": ("reassign",), "trade": ("update",), "rate": ("update",), "assign": ("update",),
+    "reassign": ("update",),
 }  # fmt: skip
 QUERIES = {"text", "query", "q", "search", "term", "keyword", "name", "title", "search_term"}
 
@@ -55,14 +57,20 @@ def _score(spec: ToolSpec, design: Design) -> float:
     names = _matched(spec, design)
     if names is None:
         return 0
-    noun = set(singular(design.table.name).split("_"))
+    noun = set(one(design.table).split("_"))
     about = noun <= set(tokens)
-    by_key = design.kind == "get" and set(names) == {design.arguments["key"]} == set(_required(spec))
-    if not about and not by_key:
+    if not about and not _by_key(spec, design, names):
         return 0
     special = {*(design.column or "").split("_"), *(design.by or "").split("_")} - {""}
     surplus = len(set(tokens) - noun - set(VERBS))
     return 4 * about + 2 * len(special & set(tokens)) + len(names) - 0.5 * surplus - kinds.index(design.kind)
+
+
+def _by_key(spec: ToolSpec, design: Design, names: dict[str, str]) -> bool:
+    """Whether the parameters alone say which table is meant: they name its key, and nothing is left over."""
+    named = names.get(design.arguments.get("key", ""), "")
+    telling = named == design.key and named not in VAGUE
+    return design.kind in ("get", "update", "delete") and telling and set(names.values()) == set(_required(spec))
 
 
 def _required(spec: ToolSpec) -> list[str]:
@@ -82,7 +90,8 @@ def _matched(spec: ToolSpec, design: Design) -> dict[str, str] | None:
         return None
     if any(p not in found.values() and p not in ("limit", "offset") for p in _required(spec)):
         return None
-    return found
+    kept = [a for a in design.arguments.values() if a not in found]
+    return None if set(kept) & set(found.values()) else found
 
 
 def _same(part: str, argument: str, parameter: str, design: Design) -> bool:
@@ -91,11 +100,10 @@ def _same(part: str, argument: str, parameter: str, design: Design) -> bool:
         return name in QUERIES or name == design.column
     if name == argument or name.replace("_", "") == argument.replace("_", ""):
         return True
-    one = singular(design.table.name)
     if part == "key":
-        return name in ("id", "code", "key", f"{one}_id", f"{one}_code") and bool(
-            _tail(design.key) & {_last(name), "id"}
-        )
+        noun = one(design.table)
+        known = (design.key, "id", "code", "key", f"{noun}_id", f"{noun}_code")
+        return name in known and bool(_tail(design.key) & {_last(name), "id"})
     return name in (f"{argument}_id", f"{argument}_code", f"new_{argument}")
 
 
@@ -111,13 +119,14 @@ def _tail(column: str) -> set[str]:
 def _as_in(spec: ToolSpec, design: Design) -> Design:
     names = _matched(spec, design) or {}
     arguments = {p: names[a] if usable(names.get(a, "")) else a for p, a in design.arguments.items()}
-    name = spec.name if usable(spec.name) else snake_case(spec.name)
+    name = spec.name if usable(spec.name) and not hasattr(builtins, spec.name) else snake_case(spec.name)
     given = set(spec.input_schema.get("properties", {}))
     left_out = tuple(sorted(given - set(arguments.values()) - {"limit", "offset"}))
     return replace(design, name=name, arguments=arguments, mirrors=spec.name, left_out=left_out)
 
 
 def usable(name: str) -> bool:
-    """Whether a function or an argument of generated code can have this name."""
+    """Whether a function or an argument of generated code can have this name. It may hide a built-in that the code
+    does not use."""
     plain = re.fullmatch(r"[a-zA-Z][a-zA-Z0-9_]{0,60}", name) is not None
-    return plain and not keyword.iskeyword(name) and not hasattr(builtins, name) and (name not in TAKEN - {"query"})
+    return plain and not keyword.iskeyword(name) and name not in TAKEN - {"query"}

@@ -5,6 +5,7 @@ from agent_world.tools.tables import plural, singular
 
 UPPER = {"id": "ID", "iata": "IATA", "icao": "ICAO", "iso": "ISO", "faa": "FAA", "gdp": "GDP", "url": "URL"}
 ENDINGS = ("_id", "_code", "_key", "_number", "_name")
+VAGUE = {"id", "code", "key", "name", "number", "no", "title"}
 TAKEN = {
     "limit", "offset", "query", "row", "rows", "found", "values", "value", "len", "min", "max", "sum", "round",
     "sorted", "any", "str", "int", "float", "bool", "dict", "list", "json", "csv", "sqlite3", "math", "functools",
@@ -13,13 +14,28 @@ TAKEN = {
 """Names that generated code uses itself; an argument of such a name gets its table's name in front."""
 
 
+def one(table: Table) -> str:
+    """What a row is called in a name: `flight_routes` -> `flight_route`; derived `flights_by_origin` ->
+    `flight_summary`."""
+    head, by, _ = table.name.partition("_by_")
+    return f"{singular(head)}_summary" if by and table.synthetic else singular(table.name)
+
+
+def many(table: Table) -> str:
+    return plural(one(table))
+
+
 def noun(table: Table) -> str:
-    """`flight_routes` -> `flight route`."""
-    return singular(table.name).replace("_", " ")
+    return one(table).replace("_", " ")
 
 
 def nouns(table: Table) -> str:
-    return plural(singular(table.name)).replace("_", " ")
+    return many(table).replace("_", " ")
+
+
+def is_summary(table: Table) -> bool:
+    """A table derived from another one by grouping: its rows are for reading."""
+    return one(table).endswith("_summary") and not table.name.endswith("summaries")
 
 
 def words(column: str) -> str:
@@ -40,7 +56,12 @@ def article(text: str) -> str:
 
 
 def argument_name(table: Table, column: str) -> str:
-    return f"{singular(table.name)}_{column}" if column in TAKEN else column
+    return f"{one(table)}_{column}" if column in TAKEN else column
+
+
+def key_name(table: Table, column: str) -> str:
+    """The argument that takes a row's key: `id` alone does not say whose."""
+    return f"{one(table)}_{column}" if column in VAGUE else argument_name(table, column)
 
 
 def listed(names: tuple[str, ...]) -> str:
