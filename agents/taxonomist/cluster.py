@@ -1,12 +1,12 @@
 """Ward clustering of texts' vectors on two levels that nest: types are cut higher in the tree that clusters are."""
 
-from collections.abc import Sequence
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from agent_world.settings import TaxonomySettings
 
-Vectors = Sequence[Sequence[float]]
+Vectors = ArrayLike
+"""One row an item."""
 
 
 def sizes(items: int, settings: TaxonomySettings) -> tuple[int, int]:

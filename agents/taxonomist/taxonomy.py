@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import yaml
 from pydantic import ValidationError
 
@@ -95,10 +96,9 @@ async def _cluster(
 
 
 def _nearest(number: int, listed: Sequence[int], items: Sequence[tuple[str, str]], vectors: Vectors) -> str:
-    def distance(other: int) -> float:
-        return sum((a - b) ** 2 for a, b in zip(vectors[number], vectors[other], strict=True))
-
-    return items[min(listed, key=lambda other: (distance(other), items[other][0]))][0]
+    points = np.asarray(vectors, dtype=float)
+    distances = np.linalg.norm(points[list(listed)] - points[number], axis=1)
+    return items[listed[int(np.argmin(distances))]][0]
 
 
 def _labeller(settings: Settings, models: Models | None) -> Labeller:
