@@ -17,13 +17,14 @@ class Labeller(Protocol):
 
 
 class SalientLabeller:
-    """The words that are frequent in a group and rare in the others."""
+    """The words that are frequent in a group and rare in the others; those of the first sentence, the name, count more."""
 
     async def labels(self, groups: Mapping[int, Sequence[str]]) -> dict[int, str]:
         named: dict[int, str] = {}
         for number, texts in groups.items():
             others = [" ".join(t) for n, t in groups.items() if n != number]
-            words = salient(" ".join(texts), WORDS, others) or ("other",)
+            names = [text.partition(".")[0] for text in texts]
+            words = salient(" ".join([*names, *names, *texts]), WORDS, others) or ("other",)
             named[number] = " and ".join(words).capitalize()
         return _distinct(named)
 
