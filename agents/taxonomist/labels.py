@@ -17,7 +17,7 @@ class Labeller(Protocol):
 
 
 class SalientLabeller:
-    """The words that are frequent in a group and rare in the others; those of the first sentence, the name, count more."""
+    """The words that are frequent in a group and rare in the others; those of the name (first sentence) count more."""
 
     async def labels(self, groups: Mapping[int, Sequence[str]]) -> dict[int, str]:
         named: dict[int, str] = {}
