@@ -29,7 +29,8 @@ IRREGULAR = {
 COUNTED = ("s",)
 NOT_ADDED = {
     "average", "mean", "lowest", "highest", "minimum", "maximum", "latitude", "longitude", "year", "month", "day",
-    "rating", "percentage", "rate", "score", "rank", "elevation", "altitude", "number", "age", "hour", "depth", "temperature",
+    "rating", "percentage", "rate", "score", "rank", "elevation", "altitude", "number", "age", "hour", "depth",
+    "temperature",
 }  # fmt: skip
 NOT_COUNTED = ("status", "address", "class", "species", "series", "gross", "loss", "bonus", "basis", "process")
 

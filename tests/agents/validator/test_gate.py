@@ -1,0 +1,152 @@
+"""A good task passes with a receipt for every check; each way of spoiling it is refused, with the reason."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from agent_world.agents.validator.gate import Gate
+from agent_world.schema import Chain, Ref, RowChange, StateDiff, Step, Task, Value
+
+Make = Callable[[str], Awaitable[Task]]
+
+
+async def reason(gate: Gate, task: Task, **changes: object) -> str:
+    validation = await gate.judge(task.model_copy(update=changes))
+    assert validation.status == "rejected"
+    assert validation.reason is not None
+    return validation.reason
+
+
+@pytest.mark.parametrize("name", ["read", "write", "program"])
+async def test_a_good_task_passes_every_check(gate: Gate, make: Make, name: str) -> None:
+    validation = await gate.judge(await make(name))
+    assert validation.reason is None
+    assert validation.status == "gate only"
+    assert [c.name for c in validation.checks][-3:] == [
+        "random calls score 0", "near misses score 0", "harmless variants score 1",
+    ]  # fmt: skip
+    assert len(validation.checks) == 13
+
+
+async def test_the_gate_gives_the_same_verdict_again(gate: Gate, make: Make) -> None:
+    task = await make("write")
+    assert await gate.judge(task) == await gate.judge(task)
+
+
+async def test_a_question_that_names_a_tool_or_a_column_id_leaks(gate: Gate, make: Make) -> None:
+    task = await make("read")
+    assert "names the tool search_books" in await reason(gate, task, question="Use search_books: year of Emma?")
+    assert "uses the id book_id" in await reason(gate, task, question="What is the year of the book_id of Emma?")
+
+
+async def test_an_answer_in_the_question_is_given_away(gate: Gate, make: Make) -> None:
+    assert "states the whole answer" in await reason(gate, await make("read"), question="Is Emma of 1815? Which year?")
+
+
+async def test_an_oversized_answer_is_refused(gate: Gate, make: Make) -> None:
+    assert "characters" in await reason(
+        gate, await make("program"), reference_answer={"titles": ["x" * 300], "average": 1.0}
+    )
+
+
+async def test_a_gold_answer_that_its_solution_does_not_give_is_refused(gate: Gate, make: Make) -> None:
+    task = await make("read")
+    assert "gives another answer" in await reason(gate, task, reference_answer={"year": 1816})
+
+
+async def test_a_gold_that_raises_is_refused(gate: Gate, make: Make) -> None:
+    """FAULTS PB-27."""
+    chain = Chain(
+        steps=(Step(tool="get_book", arguments={"book_id": Value(value="B999")}),),
+        answer={"year": Ref(step=0, path="year")},
+    )
+    assert "the gold solution fails: get_book failed: not_found" in await reason(
+        gate, await make("read"), solution=chain
+    )
+
+
+async def test_a_state_change_other_than_the_gold_leaves_is_refused(gate: Gate, make: Make) -> None:
+    assert "leaves another state" in await reason(gate, await make("write"), state_change=StateDiff())
+
+
+async def test_a_change_that_was_there_before_cannot_be_a_task(gate: Gate, make: Make) -> None:
+    """FAULTS PB-26: a no-op must not pass."""
+    task = await make("write")
+    steps = task.solution.steps  # type: ignore[union-attr]
+    same = steps[1].model_copy(update={"arguments": {**steps[1].arguments, "copies": Value(value=4)}})
+    chain = Chain(steps=(steps[0], same), answer=task.solution.answer)  # type: ignore[union-attr]
+    question = "Set the number of copies of Emma to 4 and tell me its author."
+    assert "leaves another state" in await reason(gate, task, solution=chain, question=question)
+
+
+async def test_an_argument_that_nobody_could_know_is_refused(gate: Gate, make: Make) -> None:
+    """FAULTS PB-30, PB-32."""
+    chain = Chain(
+        steps=(Step(tool="get_book", arguments={"book_id": Value(value="B003")}),),
+        answer={"year": Ref(step=0, path="year")},
+    )
+    assert "'B003' for book_id of get_book" in await reason(gate, await make("read"), solution=chain)
+
+
+async def test_a_condition_that_the_question_does_not_state_is_refused(gate: Gate, make: Make) -> None:
+    question = "List the titles of the shorter horror books, and the average rating of horror books."
+    assert "the condition on 500" in await reason(gate, await make("program"), question=question)
+
+
+async def test_a_name_that_means_several_rows_is_refused(gate: Gate, make: Make) -> None:
+    chain = Chain(
+        steps=(Step(tool="search_books", arguments={"title": Value(value="The")}),),
+        answer={"year": Ref(step=0, path="items.0.year")},
+    )
+    task = await make("read")
+    said = await reason(
+        gate, task, solution=chain, question="Which year is The from?", reference_answer={"year": 1818},
+        rubric=tuple(c.model_copy(update={"expected": 1818}) if c.id == "year" else c for c in task.rubric),
+    )  # fmt: skip
+    assert "rows of books" in said or "another answer" in said
+
+
+async def test_a_rubric_that_refuses_its_own_gold_is_refused(gate: Gate, make: Make) -> None:
+    """FAULTS PB-28."""
+    task = await make("read")
+    wrong = tuple(c.model_copy(update={"expected": 1900}) if c.id == "year" else c for c in task.rubric)
+    assert (await reason(gate, task, rubric=wrong)).startswith("gold scores 1: scores 0.0")
+
+
+async def test_a_rubric_that_forgets_the_state_is_refused(gate: Gate, make: Make) -> None:
+    task = await make("write")
+    blind = tuple(c for c in task.rubric if c.kind != "state")
+    assert (await reason(gate, task, rubric=blind)).startswith("no-op scores 0: no-op scores 1.0")
+
+
+async def test_a_loose_tolerance_is_refused(gate: Gate, make: Make) -> None:
+    task = await make("read")
+    loose = tuple(c.model_copy(update={"tolerance": 5.0}) if c.id == "year" else c for c in task.rubric)
+    assert "near misses score 0: year one more scores 1.0" in await reason(gate, task, rubric=loose)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("pass", "near misses score 0"),
+        ("assert answer == reference", "near misses score 0"),
+        ("assert str(answer) == str(reference) and diff == expected_diff", "harmless variants score 1"),
+        ("raise KeyError('x')", "gold scores 1: scores None"),
+    ],
+    ids=["accepts everything", "ignores the state", "too literal", "broken"],
+)
+async def test_a_verifier_that_is_wrong_in_either_direction_is_refused(
+    gate: Gate, make: Make, body: str, said: str
+) -> None:
+    verifier = f"def verify(answer, reference, diff, expected_diff):\n    {body}\n"
+    assert said in await reason(gate, await make("program"), verifier=verifier)
+
+
+async def test_an_extra_change_beside_the_asked_one_scores_zero(gate: Gate, make: Make) -> None:
+    from agent_world.tools.grading import grade
+
+    task = await make("write")
+    extra = RowChange(table="members", key="M01", kind="removed", before={"member_id": "M01"})
+    diff = StateDiff(changes=(*task.state_change.changes, extra))
+    score = await grade(task, task.reference_answer, diff, runtime=gate.pool.runtime, environment=gate.pool.bundle.root)
+    assert score.reward == 0
