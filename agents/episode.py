@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from agent_world.agents.policy import Message, Policy, ToolCall, Turn, assistant_message
@@ -89,11 +90,16 @@ async def run_episodes(
     for start in range(0, len(items), limits.batch):
         batch = await _Batch.open(items[start : start + limits.batch], runtime, limits, seed)
         try:
-            await batch.play(policy, lambda done, before=start: on_progress and on_progress(before + done, len(items)))
+            await batch.play(policy, partial(_report, on_progress, start, len(items)))
             found += await asyncio.gather(*(e.finish(policy.name, runtime, seed) for e in batch.episodes))
         finally:
             await asyncio.gather(*(e.close() for e in batch.episodes))
     return found
+
+
+def _report(on_progress: Callable[[int, int], None] | None, before: int, total: int, done: int) -> None:
+    if on_progress is not None:
+        on_progress(before + done, total)
 
 
 @dataclass(slots=True)

@@ -141,7 +141,7 @@ class ChatModelPolicy:
         # Broad, at the edge of the run: each provider's SDK has its own exceptions, and all mean "no turn".
         try:
             async with asyncio.timeout(self.model.config.timeout_s):
-                message = await self.model.chat.bind_tools(list(tools)).ainvoke(list(conversation))
+                message = await self.model.chat.bind_tools([dict(t) for t in tools]).ainvoke(list(conversation))
         except Exception as error:
             return Turn(failure=f"{self.name} did not answer ({type(error).__name__}: {first_line(error)})")
         self.model.usage.add(message)

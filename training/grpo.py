@@ -10,7 +10,7 @@ from agent_world.schema import Task
 from agent_world.settings import ChatPolicy, GRPOSettings, Settings, TinyPolicy
 from agent_world.tools.sync import open_sync_runtime
 from agent_world.training.policies import DONE, load_checkpoint, save_checkpoint
-from agent_world.training.sft import Note, lora, trainer_options
+from agent_world.training.sft import Note, lora, trainer_options, weights_dtype
 from agent_world.training.trl_env import Rollouts, environment_factories, reward, rows
 
 SHOWN = ("reward", "kl", "frac_reward_zero_std", "completions/clipped_ratio")
@@ -70,22 +70,23 @@ def _trainer(
 ) -> tuple[Any, Any]:
     from datasets import Dataset
     from transformers import PrinterCallback
-    from trl import GRPOConfig, GRPOTrainer
+    from trl import GRPOConfig, GRPOTrainer  # type: ignore[attr-defined]
 
     from agent_world.training.resume import NoteProgress, quiet_training
 
     quiet_training()
     tiny = isinstance(settings.policy, TinyPolicy)
-    model, tokenizer = load_checkpoint(start, "float32" if tiny else settings.policy.dtype, trainable=True)
+    model, tokenizer = load_checkpoint(start, weights_dtype(settings), trainable=True)
     options = trainer_options(settings) | grpo_options(settings.grpo)
     options["seed"] = settings.seed + round_number
     out.mkdir(parents=True, exist_ok=True)
+    factories: Any = environment_factories(rollouts)
     trainer = GRPOTrainer(
         model=model,
         processing_class=tokenizer,
         reward_funcs=[reward],
         train_dataset=Dataset.from_list(dataset),
-        environment_factory=environment_factories(rollouts),
+        environment_factory=factories,
         peft_config=None if tiny or hasattr(model, "peft_config") else lora(),
         callbacks=[NoteProgress(note, SHOWN, out / "metrics.jsonl")],
         args=GRPOConfig(output_dir=str(out / "trainer"), **options),

@@ -11,7 +11,7 @@ from agent_world.agents.model import first_line, open_model
 from agent_world.agents.policy import ChatModelPolicy, Message, Policy, ToolCall, Tools, Turn
 from agent_world.errors import StoreError, UsageError
 from agent_world.schema import ToolSpec, Trajectory
-from agent_world.settings import ChatPolicy, CheckpointPolicy, Settings, TinyPolicy
+from agent_world.settings import ChatPolicy, CheckpointPolicy, Settings
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -26,8 +26,9 @@ class TransformersPolicy:
     """A Transformers model on this machine; all conversations of a call are generated as one left-padded batch."""
 
     name: str
-    model: "PreTrainedModel"
-    tokenizer: "PreTrainedTokenizerBase"
+    model: Any
+    """A `PreTrainedModel` with its language head."""
+    tokenizer: Any
     turn_tokens: int = 96
     temperature: float = 0.0
     """0 is greedy."""
@@ -121,14 +122,14 @@ def open_policy(settings: Settings, path: Path | None = None, *, temperature: fl
     config = settings.policy
     if isinstance(config, ChatPolicy):
         return ChatModelPolicy(open_model(config.model))
-    if isinstance(config, TinyPolicy):
-        if path is None:
-            raise UsageError("The tiny policy has no weights before it is made; run the loop, or give its folder.")
-        _set_threads(config.threads)
-        model, tokenizer = load_checkpoint(path, "float32")
+    if isinstance(config, CheckpointPolicy):
+        name, dtype = str(path or config.model), config.dtype
+    elif path is None:
+        raise UsageError("The tiny policy has no weights before it is made; run the loop, or give its folder.")
     else:
-        model, tokenizer = load_checkpoint(path or config.model, config.dtype)
-    name = str(path) if path else config.model
+        _set_threads(config.threads)
+        name, dtype = str(path), "float32"
+    model, tokenizer = load_checkpoint(name, dtype)
     arena = settings.arena
     return TransformersPolicy(name, model, tokenizer, arena.turn_tokens, temperature, settings.seed, arena.batch)
 

@@ -32,8 +32,9 @@ def quiet_training() -> None:
 
     os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"  # a dict of environments is experimental there; TRL is pinned
     datasets.disable_progress_bars()
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
+    logs: Any = transformers.logging
+    logs.set_verbosity_error()
+    logs.disable_progress_bar()
     for name in ("trl", "accelerate", "peft"):
         logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module=r"(trl|transformers|torch|accelerate|peft)\b")

@@ -41,13 +41,13 @@ def train_sft(
     if not trajectories:
         raise UsageError("There are no gold conversations to train on; synthesize tasks first.")
     from transformers import PrinterCallback
-    from trl import SFTConfig, SFTTrainer
+    from trl import SFTConfig, SFTTrainer  # type: ignore[attr-defined]
 
     from agent_world.training.resume import NoteProgress, last_checkpoint, quiet_training
 
     quiet_training()
     config = settings.sft
-    model, tokenizer = load_checkpoint(start, _dtype(settings), trainable=True)
+    model, tokenizer = load_checkpoint(start, weights_dtype(settings), trainable=True)
     tiny = isinstance(settings.policy, TinyPolicy)
     dataset = conversations(trajectories, tools, random.Random(f"{settings.seed}:tools") if tiny else None)
     trainer = SFTTrainer(
@@ -174,5 +174,5 @@ def trainer_options(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _dtype(settings: Settings) -> str:
+def weights_dtype(settings: Settings) -> str:
     return settings.policy.dtype if isinstance(settings.policy, CheckpointPolicy) else "float32"

@@ -115,7 +115,8 @@ def _orthogonal(rows: int, columns: int) -> "torch.Tensor":
     """Random columns of length one at right angles; `rows` >= `columns`."""
     import torch
 
-    return torch.linalg.qr(torch.randn(rows, columns))[0]
+    found: torch.Tensor = torch.linalg.qr(torch.randn(rows, columns))[0]
+    return found
 
 
 def _sharpen(attention: Any, weight: float) -> None:

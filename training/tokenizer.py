@@ -61,7 +61,8 @@ def train_tokenizer(texts: Iterable[str], size: int) -> "PreTrainedTokenizerFast
         show_progress=False,
     )
     tokenizer.train_from_iterator(itertools.chain(_numbers(), texts), trainer)
-    fast = PreTrainedTokenizerFast(
+    make: Any = PreTrainedTokenizerFast
+    fast: PreTrainedTokenizerFast = make(
         tokenizer_object=tokenizer,
         eos_token=END,
         pad_token=PAD,

@@ -21,7 +21,7 @@ from agent_world.tools.grading import grade, parse_answer
 from agent_world.tools.sync import SyncInstance, SyncRuntime
 
 
-class SchemaTool(dict):
+class SchemaTool(dict[str, Any]):
     """A tool's JSON Schema, used verbatim in prompts, that can be called with the tool's arguments."""
 
     def __init__(self, schema: Mapping[str, Any], call: Callable[[str, dict[str, Any]], str]) -> None:
@@ -36,7 +36,7 @@ class SchemaTool(dict):
         # TRL looks for each tool among all earlier ones; comparing schemas would make that quadratic and slow.
         return isinstance(other, SchemaTool)
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         return 1
 
     def __repr__(self) -> str:
@@ -113,9 +113,9 @@ class RolloutEnvironment:
             self._instance = None
 
 
-def environment_factories(rollouts: Rollouts) -> dict[str, Callable[[], RolloutEnvironment]]:
+def environment_factories(rollouts: Rollouts) -> dict[str, type[RolloutEnvironment]]:
     """TRL's `environment_factory`: a class for each bundle, with that bundle's tools."""
-    found: dict[str, Callable[[], RolloutEnvironment]] = {}
+    found: dict[str, type[RolloutEnvironment]] = {}
     for name, bundle in rollouts.bundles.items():
         tools = {f"tool_{i:03d}": _ToolAttribute(spec.public()) for i, spec in enumerate(bundle.tools())}
         found[name] = type("Environment", (RolloutEnvironment,), {"_rollouts": rollouts, **tools})
