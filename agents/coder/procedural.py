@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agent_world.agents.coder.candidates import candidates
 from agent_world.agents.coder.code import source_of
 from agent_world.agents.coder.data import read_data
-from agent_world.agents.coder.design import candidates, choose
+from agent_world.agents.coder.design import choose
 from agent_world.agents.coder.draft import Draft, WrittenTool
 from agent_world.agents.coder.head import tests_head, tools_head
 from agent_world.agents.coder.mirror import mirror

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from agent_world.agents.coder.candidates import measures
 from agent_world.agents.coder.data import Data, decimals
-from agent_world.agents.coder.design import Design, link_of, measures, numbered_key
+from agent_world.agents.coder.design import Design, link_of, numbered_key
 from agent_world.agents.coder.words import article, listed, noun, nouns, role, words
 from agent_world.schema import Column, Operation, Table, ToolAnnotations, ToolSpec
 

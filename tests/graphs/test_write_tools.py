@@ -1,0 +1,121 @@
+"""The graph from draft to kept tools: with the procedural coder, and a scripted model behind a real HTTP server."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_world.graphs.deps import open_deps
+from agent_world.graphs.write_tools import build_graph, write_tools
+from agent_world.memory.store import Bundle
+from agent_world.schema import ToolVerdict
+from agent_world.settings import ModelConfig, RoleConfig, Settings, ToolSettings
+from tests.openai_server import ScriptedServer, scripted_openai
+from tests.worlds import make_library
+
+GOOD = {
+    "name": "count_books",
+    "description": "Count all books.",
+    "parameters": {"type": "object", "properties": {}},
+    "returns": {"type": "object", "properties": {"count": {"type": "integer"}}},
+    "operation": {"kind": "count", "table": "books"},
+    "source": "def count_books():\n    return {'count': len(_rows('books'))}",
+    "tests": ["def test_count_books_all():\n    check(tools.count_books(), {'count': 20})"],
+}
+WRONG = {
+    "name": "first_title",
+    "description": "Title of the first book.",
+    "parameters": {"type": "object", "properties": {}},
+    "operation": {"kind": "get", "table": "no_such_table"},
+    "source": "def first_title():\n    return {'title': _rows('books')[1]['title']}",
+    "tests": ["def test_a():\n    check(tools.first_title(), {'title': 'Dracula'})"],
+}
+RIGHT = WRONG | {"source": "def first_title():\n    return {'title': _rows('books')[0]['title']}"}
+
+
+def reply(*tools: dict[str, Any]) -> str:
+    return "```json\n" + json.dumps({"tools": tools}) + "\n```"
+
+
+def llm(workspace: Path, model: ModelConfig, **tools: Any) -> Settings:
+    role = RoleConfig(engine="llm", model=model)
+    return Settings(workspace=workspace, roles={"coder": role}, tools=ToolSettings(**tools))
+
+
+async def write(server: ScriptedServer, root: Path, **tools: Any) -> tuple[Bundle, dict[str, ToolVerdict]]:
+    bundle = make_library(root / "environments" / "library")
+    async with open_deps(llm(root, server.config, **tools)) as deps:
+        verdicts = await write_tools(bundle, deps)
+    return bundle, {found.tool: found for found in verdicts}
+
+
+async def test_the_graph_writes_the_tools_of_an_environment_given_by_its_id(tmp_path: Path) -> None:
+    bundle = make_library(tmp_path / "environments" / "library")
+    async with open_deps(Settings(workspace=tmp_path, tools=ToolSettings(max_tools=6))) as deps:
+        state = await build_graph().ainvoke({"environment": "library"}, context=deps.context)
+    assert json.loads(json.dumps(state)) == state
+    assert [found["tool"] for found in state["verdicts"]] == [tool.name for tool in bundle.tools()]
+    assert len(bundle.tools()) == 6
+    head = bundle.environment()
+    assert [v.tool for v in head.tools] == [tool.name for tool in bundle.tools()]
+    assert head.content_hash == bundle.content_hash()
+    assert not (bundle.root / ".draft.json").exists()
+
+
+def test_studio_sees_typed_input_and_context() -> None:
+    graph = build_graph()
+    assert list(graph.get_input_jsonschema()["properties"]) == ["environment"]
+    assert set(graph.get_context_jsonschema()["properties"]) == {"config", "overrides"}
+
+
+async def test_a_models_failing_tool_is_repaired_from_what_went_wrong(tmp_path: Path) -> None:
+    async with scripted_openai([reply(GOOD, WRONG), reply(RIGHT)]) as server:
+        bundle, verdicts = await write(server, tmp_path)
+        asked = [str(request["messages"]) for request in server.requests]
+    assert {name: v.kept for name, v in verdicts.items()} == {"count_books": True, "first_title": True}
+    assert verdicts["first_title"].origin.model == "openai:scripted"
+    assert len(asked) == 2
+    assert "Frankenstein" in asked[1]
+    assert "def count_books" not in asked[1]
+    specs = {tool.name: tool for tool in bundle.tools()}
+    assert specs["count_books"].operation is not None
+    assert specs["first_title"].operation is None  # it named a table that is not there
+
+
+async def test_what_cannot_be_repaired_is_dropped_with_its_reason_and_is_nowhere_in_the_files(tmp_path: Path) -> None:
+    async with scripted_openai([reply(GOOD, WRONG), reply(WRONG), reply(WRONG)]) as server:
+        bundle, verdicts = await write(server, tmp_path, repairs=2)
+        assert len(server.requests) == 3
+    assert not verdicts["first_title"].kept
+    assert verdicts["first_title"].reason.startswith("only 0 of 1 tests pass, first: AssertionError")
+    assert [v.kept for v in bundle.environment().tools] == [True, False]
+    assert [tool.name for tool in bundle.tools()] == ["count_books"]
+    for name in ("tools.py", "tool_tests.py", "tools.json"):
+        assert "first_title" not in (bundle.root / name).read_text()
+
+
+async def test_an_environment_without_a_valid_tool_keeps_none_and_says_why(tmp_path: Path) -> None:
+    async with scripted_openai([reply(WRONG)]) as server:
+        bundle, verdicts = await write(server, tmp_path, repairs=0)
+    assert bundle.tools() == []
+    assert [found.kept for found in verdicts.values()] == [False]
+    assert bundle.environment().tools == tuple(verdicts.values())
+
+
+async def test_a_reply_out_of_form_is_sent_back_and_only_wanted_tools_are_replaced(tmp_path: Path) -> None:
+    other = GOOD | {"source": "def count_books():\n    return {'count': 0}"}
+    async with scripted_openai(["I would rather not.", reply(GOOD, WRONG), reply(RIGHT, other)]) as server:
+        _, verdicts = await write(server, tmp_path)
+    assert {name: v.kept for name, v in verdicts.items()} == {"count_books": True, "first_title": True}
+
+
+@pytest.mark.parametrize(
+    "attack", ["open('/etc/passwd').read()", "__import__('socket').create_connection(('127.0.0.1', 80))"]
+)
+async def test_model_written_code_runs_in_the_sandbox_only(tmp_path: Path, attack: str) -> None:
+    bad = GOOD | {"source": f"{attack}\n\n{GOOD['source']}"}
+    async with scripted_openai([reply(bad, RIGHT)]) as server:
+        _, verdicts = await write(server, tmp_path, repairs=0)
+    assert not verdicts["count_books"].compiled
+    assert verdicts["first_title"].kept
