@@ -1,6 +1,7 @@
 """What a run is reported as: `report.json`, and the one source of the terminal table and the HTML page."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -108,8 +109,9 @@ class RunReport(Record):
         return sum(stage.seconds for stage in self.stages)
 
     def reasons(self, kind: str) -> dict[str, int]:
-        """How many of `kind` were dropped for which reason (the part before a colon), most first."""
-        counts = Counter(item.reason.split(":")[0].strip() for item in self.dropped if item.kind == kind)
+        """How many of `kind` were dropped for which reason, most first: its first clause, numbers aside."""
+        clauses = (re.split("[:,;(]", item.reason)[0].strip() for item in self.dropped if item.kind == kind)
+        counts = Counter(re.sub(r"\d+", "n", clause) for clause in clauses)
         return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 

@@ -9,13 +9,13 @@ consequence:
     state_not_tracked      an argument that an earlier result supplies, or an answer that a write made stale
     wrong_argument         the right tool with another value than the question says, or with a made-up one
     wrong_tool             a tool that the gold does not use, while calls of the gold are missing
-    stopped_early          no wrong call, but not all of them
+    stopped_early          no wrong call, but not all of them (it answered, or was out of turns)
     wrong_answer           all calls as in the gold, yet the answer is wrong
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agent_world.agents.diagnoser.gold import GoldCall
@@ -85,6 +85,8 @@ def find_departure(run: Trajectory, task: Task, gold: Sequence[GoldCall], tools:
     written = _unauthorised(run.diff, made, gold, tools)
     if written:
         return written
+    if calls and run.status == "budget" and calls.kind == "stopped_early":
+        return replace(calls, detail=f"out of turns: {calls.detail}")
     if calls:
         return calls
     if run.status == "budget":
