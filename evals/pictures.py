@@ -19,7 +19,7 @@ INK, MUTED, GRID = "#1f2933", "#64748b", "#e2e8f0"
 BLUE, AMBER, PALE = "#2563a8", "#d98324", "#b8cbe0"
 STRATEGY = {"graph": BLUE, "program": AMBER}
 MOST_ROWS = 40
-STYLE = {
+STYLE: Any = {
     "font.size": 8, "font.family": "DejaVu Sans", "text.color": INK, "axes.labelcolor": MUTED, "axes.edgecolor": GRID,
     "xtick.color": MUTED, "ytick.color": INK, "xtick.major.size": 0, "ytick.major.size": 0, "axes.grid": True,
     "grid.color": GRID, "grid.linewidth": 0.7, "axes.axisbelow": True, "axes.spines.top": False,
