@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from agent_world.schema import Rate, Record
-from agent_world.tools.grading.rates import CONFIDENCE
+from agent_world.tools.grading.rates import CONFIDENCE, rate
 
 RESAMPLES = 4000
 
@@ -56,9 +56,16 @@ def paired_difference(
 
 
 def _bootstrap(changes: np.ndarray) -> tuple[float, float]:
-    """Percentile interval of the mean. Without pairs nothing is known: the whole range."""
+    """Percentile interval of the mean. Without pairs nothing is known: the whole range.
+
+    Where all pairs changed alike, resampling shows no spread; then the interval is as wide as that of a rate of 0
+    in so many pairs.
+    """
     if not changes.size:
         return -1.0, 1.0
+    if (changes == changes[0]).all():
+        spread = rate(0, changes.size).high
+        return max(-1.0, changes[0] - spread), min(1.0, changes[0] + spread)
     draws = np.random.default_rng(0).integers(0, changes.size, (RESAMPLES, changes.size))
     tail = 100 * (1 - CONFIDENCE) / 2
     low, high = np.percentile(changes[draws].mean(axis=1), [tail, 100 - tail])

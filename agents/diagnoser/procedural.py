@@ -37,8 +37,8 @@ CAPABILITY: dict[FailureKind, tuple[str, str]] = {
         "Ask for one field among many, for counts and for values computed over several results",
     ),
     "malformed": (
-        "ending with the answer as one JSON object of the asked fields",
-        "Make short tasks with varied answer forms, so that the form of the answer decides",
+        "writing each turn in its form: a whole tool call, or the answer as one JSON object of the asked fields",
+        "Make short tasks with varied arguments and answer forms",
     ),
     "unauthorised_write": (
         "leaving the data alone unless a change is asked for",
@@ -108,10 +108,10 @@ def _words(
     suspect: Suspect, kind: FailureKind, shown: Sequence[Failure], operations: Sequence[str], diverse: bool
 ) -> str:
     missing, remedy = CAPABILITY[kind]
-    where = f" around {' and '.join(operations)} tools" if operations else ""
+    where = f" They should need tools of the kind {' and '.join(operations)}." if operations else ""
     rows = " Use a database with more and more varied rows." if diverse else ""
     return (
         f"In {suspect.name} {suspect.rate.passed} of {suspect.rate.scored} arena tasks pass, and {len(shown)} of "
         f"{len(suspect.failures)} failures are of the kind '{kind.replace('_', ' ')}'. Missing is {missing}. "
-        f"{remedy}{where}.{rows}"
+        f"{remedy}.{where}{rows}"
     )

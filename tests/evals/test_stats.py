@@ -67,6 +67,14 @@ def test_a_difference_counts_only_tasks_scored_twice() -> None:
     assert "21 pairs (10 gained, 1 lost); 2 unpaired" in show_difference(found)
 
 
+def test_pairs_without_any_change_do_not_claim_certainty() -> None:
+    same = {f"t{i}": 0.0 for i in range(54)}
+    found = paired_difference(same, same)
+    assert (found.value, found.gained, found.lost) == (0, 0, 0)
+    assert found.high == -found.low == pytest.approx(0.066, abs=0.001)
+    assert show_difference(found) == "+0 points [-7, +7], 54 pairs (0 gained, 0 lost)"
+
+
 def test_a_difference_without_pairs_says_nothing() -> None:
     found = paired_difference({"a": 1.0}, {"b": 1.0})
     assert (found.low, found.high) == (-1.0, 1.0)
