@@ -67,6 +67,10 @@ class Deps:
             self._models[role] = open_model(config)
         return self._models[role]
 
+    def models_used(self) -> dict[Role, LangChainModel]:
+        """Chat models opened so far, with what they have cost."""
+        return dict(self._models)
+
     async def browser(self) -> "Browser":
         """The one browser, started at the first call."""
         async with self._web_lock:

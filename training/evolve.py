@@ -8,12 +8,11 @@
 
 State holds facts and paths; what is made lies in the workspace, unit by unit. A killed run resumes at the node it was
 in (SQLite checkpoints) and, inside it, at the unit it was in. This module is the end-to-end training script:
-`agent-world evolve --config FILE`, or `python -m agent_world.training.evolve FILE [key=value ...]`.
+`agent-world evolve --config FILE [key=value ...]`.
 """
 
 import asyncio
 import operator
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -24,14 +23,14 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from agent_world.evals.report import RunReport, write_report
+from agent_world.evals.records import RunReport, StageSeconds
 from agent_world.graphs.deps import Context, Deps, open_deps, use_deps
 from agent_world.memory.workspace import own_workspace
 from agent_world.progress import Progress
 from agent_world.schema import ArenaResult
 from agent_world.settings import Settings
 from agent_world.training.stages import factory, growth, learning
-from agent_world.training.stages.summary import StageSeconds, summarise
+from agent_world.training.stages.summary import summarise
 
 
 class Request(TypedDict):
@@ -122,7 +121,9 @@ async def reinforce(deps: Deps, state: State) -> tuple[dict[str, Any], str]:
 
 async def report(deps: Deps, state: State) -> tuple[dict[str, Any], str]:
     stages = [StageSeconds.model_validate(item) for item in state["stages"]]
-    summary = await asyncio.to_thread(summarise, deps, stages)
+    from agent_world.evals.report import write_report
+
+    summary = await asyncio.to_thread(summarise, deps, engines_line(deps.settings), stages)
     page = await asyncio.to_thread(write_report, summary, deps.settings.workspace / "report")
     return {}, f"{page}"
 
@@ -194,7 +195,8 @@ async def evolve(settings: Settings, *, fresh: bool = False, progress: Progress 
                     begin: Any = None if state.next else {"rounds": settings.rounds, "round": 0}
                     await graph.ainvoke(begin, config, context=deps.context, durability="sync")
                 state = await graph.aget_state(config)
-            return summarise(deps, [StageSeconds.model_validate(item) for item in state.values["stages"]])
+            stages = [StageSeconds.model_validate(item) for item in state.values["stages"]]
+            return summarise(deps, engines_line(settings), stages)
 
 
 FACTORY = ("themes", "mine", "tools", "taxonomy", "tasks")
@@ -221,9 +223,3 @@ def engines_line(settings: Settings) -> str:
     if not models:
         return "No chat model is set, so every role is procedural: algorithms under a seed, no key, no cost."
     return f"Chat models: {', '.join(models)}; every other role is procedural."
-
-
-if __name__ == "__main__":
-    from agent_world.cli import main
-
-    sys.exit(main(["evolve", "--config", *sys.argv[1:]]))

@@ -5,8 +5,9 @@ import re
 from pathlib import Path
 
 from agent_world.evals.arena import run_arena
+from agent_world.graphs.demonstrate import demonstrate
 from agent_world.graphs.deps import Deps
-from agent_world.graphs.synthesize import SynthesisRequest, demonstrate
+from agent_world.graphs.synthesize import SynthesisRequest
 from agent_world.memory.store import Bundle, read_record, read_records, write_records
 from agent_world.memory.workspace import Outcome, Workspace
 from agent_world.schema import ArenaResult, Task, Trajectory

@@ -1,0 +1,91 @@
+"""What the run is reported as, gathered from the workspace."""
+
+from collections.abc import Sequence
+
+from agent_world.evals.arena import compare_stages
+from agent_world.evals.records import (
+    Curve,
+    EnvironmentRow,
+    ModelCost,
+    RunReport,
+    StageSeconds,
+    count_tasks,
+    environment_row,
+    read_curve,
+    read_tool_graph,
+)
+from agent_world.graphs.deps import Deps
+from agent_world.memory.store import read_record
+from agent_world.memory.workspace import Workspace
+from agent_world.schema import ArenaResult, Diagnosis, Task
+from agent_world.training.stages.factory import Split, split_of
+
+
+def summarise(deps: Deps, engines: str, stages: Sequence[StageSeconds]) -> RunReport:
+    """The report of what the workspace holds. Raises `StoreError` for a damaged file."""
+    root, split = deps.settings.workspace, split_of(deps)
+    results = arena_results(deps)
+    fixed = [result for result in results if not result.stage.endswith("fresh")]
+    training = [environment for environment in split.training if deps.store.bundle(environment).tasks()]
+    return RunReport(
+        workspace=str(root),
+        engines=engines,
+        seed=deps.settings.seed,
+        environments=environment_rows(deps, split),
+        dropped=tuple(Workspace(root).dropped()),
+        tasks=count_tasks(all_tasks(deps)),
+        arena=tuple(fixed),
+        fresh=tuple(result for result in results if result.stage.endswith("fresh")),
+        differences=tuple(compare_stages(root, fixed)),
+        diagnoses=tuple(diagnoses(deps)),
+        curves=tuple(curves(deps)),
+        graph=read_tool_graph(deps.store.bundle(training[0])) if training else None,
+        costs=costs(deps),
+        stages=tuple(stages),
+    )
+
+
+def all_tasks(deps: Deps) -> list[Task]:
+    return [task for bundle in deps.store.bundles() for task in bundle.tasks()]
+
+
+def environment_rows(deps: Deps, split: Split) -> tuple[EnvironmentRow, ...]:
+    rows = []
+    for bundle in deps.store.bundles():
+        role = "arena" if bundle.id in split.arena else "training" if bundle.id in split.training else "grown"
+        rows.append(environment_row(bundle.environment(), bundle.tasks(), role))
+    return tuple(rows)
+
+
+def arena_results(deps: Deps) -> list[ArenaResult]:
+    """Stages in order of time: by round, before SFT first."""
+    found = [read_record(path, ArenaResult) for path in (deps.settings.workspace / "arena").glob("*.json")]
+    return sorted(found, key=lambda result: (result.round, result.stage != "before SFT", result.stage))
+
+
+def diagnoses(deps: Deps) -> list[Diagnosis]:
+    found = [read_record(path, Diagnosis) for path in (deps.settings.workspace / "diagnoses").glob("*.json")]
+    return sorted(found, key=lambda diagnosis: diagnosis.round)
+
+
+def curves(deps: Deps) -> list[Curve]:
+    policies = deps.settings.workspace / "policies"
+    wanted = [("sft", "loss", "SFT: loss")]
+    for number in range(1, deps.settings.rounds + 1):
+        wanted += [(f"round_{number}", name, f"GRPO round {number}: {name}") for name in ("reward", "kl")]
+    found = [read_curve(policies / folder / "metrics.jsonl", metric, title) for folder, metric, title in wanted]
+    return [curve for curve in found if curve]
+
+
+def costs(deps: Deps) -> tuple[ModelCost, ...]:
+    """Calls and tokens of the chat models of this process."""
+    return tuple(
+        ModelCost(
+            role=role,
+            model=model.name,
+            calls=model.usage.calls,
+            input_tokens=model.usage.input_tokens,
+            output_tokens=model.usage.output_tokens,
+        )
+        for role, model in deps.models_used().items()
+    )
