@@ -12,8 +12,8 @@ ones, where the validator has one. Candidates and kept tasks are files beside th
 import asyncio
 import operator
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -23,10 +23,10 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from agent_world.agents.synthesizer.batch import judge_all, realise_all
 from agent_world.agents.synthesizer.graph import build_tool_graph, observe, read_tool_graph, write_tool_graph
 from agent_world.agents.synthesizer.llm import judge_edges, reword
-from agent_world.agents.synthesizer.proposals import Proposal, Strategy, draft_of, propose
-from agent_world.agents.synthesizer.realise import Realised, realise
+from agent_world.agents.synthesizer.proposals import Proposal, Strategy, propose
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.duplicates import Seen
 from agent_world.agents.validator.gate import POOL, Gate
@@ -122,34 +122,14 @@ async def realise_batch(state: State, runtime: Runtime[Context]) -> dict[str, An
         bundle = bundle_of(deps, state["environment"])
         world = await asyncio.to_thread(World, bundle)
         graph = await asyncio.to_thread(read_tool_graph, bundle)
-        candidates, dropped = list[Task](), list[Dropped]()
+        origin = Origin(engine="procedural", seed=state.get("seed", 0))
         async with open_pool(bundle, deps.runtime, 1) as pool:
-            for proposal in state["proposals"]:
-                draft = draft_of(world, graph, proposal, guidelines_of(state))
-                name = f"{world.id}:{proposal['seed']}"
-                if draft is None:
-                    dropped.append(Dropped(kind="task", id=name, reason="no draft of this shape fits the data"))
-                    continue
-                instance = await pool.clean(0)
-                found = await realise(draft, world.id, _origin(state, proposal), state.get("round", 0), instance)
-                if draft.writes:
-                    pool.soil(0)
-                fault = found if isinstance(found, str) else _level_fault(found, state.get("levels", ()))
-                if isinstance(found, Realised) and not fault:
-                    candidates.append(found.task)
-                else:
-                    dropped.append(Dropped(kind="task", id=name, reason=fault))
+            candidates, dropped = await realise_all(
+                world, graph, state["proposals"], guidelines_of(state), origin, state.get("round", 0),
+                state.get("levels", ()), pool,
+            )  # fmt: skip
         await asyncio.to_thread(write_records, bundle.root / CANDIDATES, candidates)
         return {"dropped": [d.model_dump() for d in dropped]}
-
-
-def _origin(state: State, proposal: Proposal) -> Origin:
-    return Origin(engine="procedural", seed=state.get("seed", 0), guideline=proposal["guideline"] or None)
-
-
-def _level_fault(found: Realised, levels: Sequence[int]) -> str:
-    level = found.task.difficulty.level
-    return f"level {level} was not asked for" if levels and level not in levels else ""
 
 
 async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -158,42 +138,23 @@ async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         bundle = bundle_of(deps, state["environment"])
         world = await asyncio.to_thread(World, bundle)
         candidates = await asyncio.to_thread(read_records, bundle.root / CANDIDATES, Task)
-        kept = await asyncio.to_thread(read_records, bundle.root / KEPT, Task)
+        before = await asyncio.to_thread(read_records, bundle.root / KEPT, Task)
         seen = Seen()
-        for task in [*(bundle.tasks() if state.get("append") else []), *kept]:
+        for task in [*(bundle.tasks() if state.get("append") else []), *before]:
             seen.add(task)
-        counts, dropped = dict(state["kept"]), list[Dropped]()
+        room: dict[str, int] = {s: state[s] - state["kept"][s] for s in strategies()}
         async with open_pool(bundle, deps.runtime, POOL) as pool:
             judge = Gate(world, pool, deps.settings.tasks.max_answer_chars)
-            for candidate in candidates:
-                if counts[candidate.strategy] >= state[candidate.strategy]:
-                    continue
-                verdict = await _judged(candidate, judge, seen, deps)
-                if isinstance(verdict, Dropped):
-                    dropped.append(verdict)
-                    continue
-                seen.add(verdict)
-                kept.append(verdict)
-                counts[verdict.strategy] += 1
-        await asyncio.to_thread(write_records, bundle.root / KEPT, kept)
+            kept, dropped = await judge_all(candidates, judge, seen, room, partial(_versions, deps))
+        await asyncio.to_thread(write_records, bundle.root / KEPT, [*before, *kept])
+        counts = {s: state["kept"][s] + sum(t.strategy == s for t in kept) for s in strategies()}
         left = {s: state[s] * deps.settings.tasks.tries - state["tried"][s] for s in strategies()}
         more = any(counts[s] < state[s] and left[s] > 0 for s in strategies())
         return {"kept": counts, "more": more, "dropped": [d.model_dump() for d in dropped], "proposals": []}
 
 
-async def _judged(candidate: Task, judge: Gate, seen: Seen, deps: Deps) -> Task | Dropped:
-    """The task with its receipts, in a model's words if those pass too, or why it was dropped."""
-    reason = f"duplicate: {clash}" if (clash := seen.clash(candidate)) else ""
-    if not reason:
-        for version in await _versions(candidate, deps):
-            validation = await judge.judge(version)
-            if validation.reason is None:
-                return version.model_copy(update={"validation": validation})
-            reason = validation.reason
-    return Dropped(kind="task", id=candidate.id, reason=reason)
-
-
-async def _versions(task: Task, deps: Deps) -> list[Task]:
+async def _versions(deps: Deps, task: Task) -> list[Task]:
+    """A model's wording first, where the role has one; the template's always."""
     if deps.engine("synthesizer") != "llm":
         return [task]
     try:

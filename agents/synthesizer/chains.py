@@ -57,7 +57,7 @@ class Plan:
 
 
 def _short(table: str) -> str:
-    return singular(table).replace(" ", "_")
+    return table if "_by_" in table else singular(table).replace(" ", "_")
 
 
 def propose_chain(world: World, graph: nx.DiGraph, level: int, bias: Bias, rng: random.Random) -> Draft | None:

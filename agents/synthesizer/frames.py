@@ -162,7 +162,7 @@ REPORT_ITS = (
     "State its {what}.",
     "I need its {what}.",
     "Tell me its {what}.",
-    "Name its {what}.",
+    "Say which {what} it has.",
 )
 BY_KEY = (
     "{noun} {value}",
@@ -258,21 +258,21 @@ COMPARED = {
     ),
     ">": (
         "whose {words} is above {value}",
-        "with a {words} greater than {value}",
+        "with {a_words} greater than {value}",
         "with {words} over {value}",
     ),
     "<": (
         "whose {words} is below {value}",
-        "with a {words} less than {value}",
+        "with {a_words} less than {value}",
         "with {words} under {value}",
     ),
     ">=": (
         "whose {words} is at least {value}",
-        "with a {words} of {value} or more",
+        "with {a_words} of {value} or more",
     ),
     "<=": (
         "whose {words} is at most {value}",
-        "with a {words} of {value} or less",
+        "with {a_words} of {value} or less",
     ),
 }
 SET = (

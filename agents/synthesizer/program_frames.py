@@ -32,10 +32,10 @@ EXTREME_PARENT = (
     "of {group}, the one whose {what} is {degree} interests me: give the {field} of its {parent}.",
 )
 JOIN_COUNT = (
-    "how many of {group} have a {parent} {condition}?",
-    "look at {group}. How many have a {parent} {condition}?",
-    "go through {group} and count those that have a {parent} {condition}.",
-    "count, among {group}, the ones that have a {parent} {condition}.",
+    "how many of {group} have {a_parent} {condition}?",
+    "look at {group}. How many have {a_parent} {condition}?",
+    "go through {group} and count those that have {a_parent} {condition}.",
+    "count, among {group}, the ones that have {a_parent} {condition}.",
     "check the {parent} of each of {group}. How many times is it one {condition}?",
     "I need to know for how many of {group} the {parent} is one {condition}.",
 )

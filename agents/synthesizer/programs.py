@@ -2,7 +2,7 @@
 
 import random
 
-from agent_world.agents.synthesizer import shapes, shapes_write
+from agent_world.agents.synthesizer import shapes, shapes_join, shapes_write
 from agent_world.agents.synthesizer.chains import HIDDEN
 from agent_world.agents.synthesizer.draft import Draft
 from agent_world.agents.synthesizer.shapes import Room, Shape, Sketch
@@ -17,7 +17,7 @@ READS: tuple[tuple[Shape, int], ...] = (
     (shapes.compare_groups, 2),
 )  # fmt: skip
 """Shapes whose number of calls grows with the pages only, and their shares."""
-LOOPS: tuple[tuple[Shape, int], ...] = ((shapes.join_count, 3), (shapes.most_children, 3))
+LOOPS: tuple[tuple[Shape, int], ...] = ((shapes_join.join_count, 3), (shapes_join.most_children, 3))
 WRITES: tuple[tuple[Shape, int], ...] = ((shapes_write.conditional_set, 4), (shapes_write.best_set, 3))
 LOOP_WRITES: tuple[tuple[Shape, int], ...] = ((shapes_write.bulk_set, 3), (shapes_write.bulk_remove, 2))
 SIZES = {1: (2, 10), 2: (2, 10), 3: (3, 8), 4: (7, 14), 5: (14, 40)}

@@ -42,11 +42,18 @@ def propose(
     for number in numbers:
         mark = f"{seed}:{strategy}:{number}"
         guideline = fit[number % len(fit)] if fit else None
-        allowed = levels or (guideline.levels if guideline else ()) or tuple(LEVELS)
+        allowed = levels or _levels(guideline)
         weights = [LEVELS[level] for level in allowed]
         level = random.Random(f"{mark}:level").choices(list(allowed), weights)[0]
         found.append(Proposal(strategy=strategy, level=level, seed=mark, guideline=guideline.id if guideline else ""))
     return found
+
+
+def _levels(guideline: Guideline | None) -> Sequence[int]:
+    """What stops early or takes steps in the wrong order needs longer tasks."""
+    if guideline is None or guideline.levels:
+        return guideline.levels if guideline else tuple(LEVELS)
+    return (2, 3, 4) if guideline.failure in ("stopped_early", "wrong_order") else tuple(LEVELS)
 
 
 def bias_of(guideline: Guideline | None) -> Bias:

@@ -14,7 +14,7 @@ from agent_world.agents.synthesizer.meaning import Subject
 from agent_world.agents.synthesizer.moves import read_moves
 from agent_world.agents.synthesizer.trail import Move, Thing, Trail
 from agent_world.agents.synthesizer.world import WRITES, Action, World
-from agent_world.agents.synthesizer.writes import askable, write_moves
+from agent_world.agents.synthesizer.writes import askable, given, write_moves
 
 LENGTHS = {1: (1, 2), 2: (3, 4), 3: (5, 7), 4: (8, 11), 5: (13, 20)}
 """Calls of a walk, by level (pruning may shorten it)."""
@@ -167,9 +167,8 @@ def named_by(world: World, things: list[Thing]) -> str | None:
 
 def fields(world: World, thing: Thing, rng: random.Random, count: int) -> tuple[str, ...]:
     """Columns worth asking for, in the order of the table."""
-    stated = set(map(str, thing.subject.literals()))
     shown = [c.name for c in world.tables[thing.subject.table].columns if askable(world, thing, c.name)]
-    wanted = [c for c in shown if str(thing.row[c]) not in stated]
+    wanted = [c for c in shown if not given(thing.row[c], thing.subject.literals())]
     chosen = set(rng.sample(wanted, min(count, len(wanted))))
     return tuple(c for c in wanted if c in chosen)
 

@@ -177,7 +177,7 @@ class Wording:
         if key is not None and where.comparison == "=":
             noun = singular(key.table)
             return self.pick(frames.OF_KEY, noun=role_words(where.column, key.table) or noun, value=value)
-        return self.pick(frames.COMPARED[where.comparison], words=words, value=value)
+        return self.pick(frames.COMPARED[where.comparison], words=words, a_words=article(words), value=value)
 
     # --- Writes ---
 

@@ -5,7 +5,8 @@ from typing import Any
 from agent_world.agents.synthesizer.world import World
 
 EXPANSIONS = {
-    "dep": "departure", "arr": "arrival", "lat": "latitude", "lon": "longitude", "lng": "longitude",
+    "dep": "departure", "arr": "arrival", "lat": "latitude", "lon": "longitude", "long": "longitude",
+    "lng": "longitude",
     "alt": "altitude", "elev": "elevation", "num": "number", "qty": "quantity", "avg": "average", "pct": "percentage",
     "pop": "population", "temp": "temperature", "tz": "time zone", "hr": "hour", "min": "minutes", "yr": "year",
     "mpg": "miles per gallon", "cyl": "cylinders", "hp": "horsepower", "gdp": "GDP", "iata": "IATA code",
@@ -19,13 +20,9 @@ EXPANSIONS = {
 UNITS = {"km", "km2", "kg", "g", "mg", "cm", "mm", "m", "usd", "eur", "kcal", "mph", "kmh", "lbs", "ft", "miles"}
 SAME_PLURAL = {"species", "series", "aircraft", "news", "fish", "sheep"}
 IRREGULAR = {
-    "people": "person",
-    "children": "child",
-    "men": "man",
-    "women": "woman",
-    "data": "record",
-    "indices": "index",
-}
+    "people": "person", "children": "child", "men": "man", "women": "woman", "data": "record", "indices": "index",
+    "shelves": "shelf", "wolves": "wolf", "knives": "knife", "lives": "life", "leaves": "leaf",
+}  # fmt: skip
 COUNTED = ("s",)
 NOT_ADDED = {
     "average", "mean", "lowest", "highest", "minimum", "maximum", "latitude", "longitude", "year", "month", "day",

@@ -1,7 +1,7 @@
 """Write moves: the planner picks rows and values that satisfy the preconditions, and that change something."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from agent_world.agents.synthesizer.meaning import Command, Subject
@@ -89,8 +89,14 @@ def _create(world: World, trail: Trail, action: Action, rng: random.Random) -> I
 
 
 def _tells(world: World, thing: Thing, rng: random.Random, avoid: set[Any]) -> tuple[str, ...]:
-    columns = [c for c in sorted(thing.paths) if askable(world, thing, c) and thing.row[c] not in avoid]
+    columns = [c for c in sorted(thing.paths) if askable(world, thing, c) and not given(thing.row[c], avoid)]
     return (rng.choice(columns),) if columns else ()
+
+
+def given(value: Any, literals: Iterable[Any]) -> bool:
+    """Whether a literal says the value already, in whole or as a part of a name."""
+    text = str(value).casefold()
+    return any(text == str(said).casefold() or (len(text) > 2 and text in str(said).casefold()) for said in literals)
 
 
 def askable(world: World, thing: Thing, column: str) -> bool:
