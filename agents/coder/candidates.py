@@ -9,6 +9,8 @@ from agent_world.agents.coder.design import KINDS, LAST, Design, link_of, number
 from agent_world.agents.coder.words import argument_name, is_summary, key_name, many, one, role
 from agent_world.schema import Column, Table
 
+LEAST_FREE = 3
+"""Rows that can be deleted for a tool that deletes to be worth having."""
 PREFIX = {"mean": "average", "sum": "total", "max": "highest", "min": "lowest"}
 
 NOT_MEASURED = re.compile(
@@ -176,13 +178,20 @@ def _writes(data: Data, table: Table, key: dict[str, str]) -> Iterator[Design]:
     new = {f"new:{c.name}": argument_name(table, c.name) for c in table.columns if c.name != numbered_key(table)}
     if not link_of(table, table.primary_key):
         yield Design("create", table, f"create_{one(table)}", arguments=new, quality=min(parents, 2) - len(new) // 7)
-    yield Design("delete", table, f"delete_{one(table)}", arguments=key, quality=parents - 2 * children)
+    if _free(data, table) >= LEAST_FREE:
+        yield Design("delete", table, f"delete_{one(table)}", arguments=key, quality=parents - 2 * children)
     for number, link in enumerate(table.foreign_keys):
         if max(Counter(v for v in data.values(table, link.column) if v is not None).values(), default=0) > 1:
             name = key_name(data.table(link.table), link.target)
             ends = {"from": f"from_{name}", "to": f"to_{name}"}
             title = f"reassign_{many(table)}_{role(link.column)}"
             yield Design("reassign", table, title, column=link.column, link=link, arguments=ends, quality=-number)
+
+
+def _free(data: Data, table: Table) -> int:
+    """Rows that nothing refers to: only these can be deleted."""
+    used = [(target, set(data.values(child, column))) for child, column, target in data.children(table)]
+    return sum(not any(row[target] in values for target, values in used) for row in data.rows[table.name])
 
 
 def _changeable(data: Data, table: Table) -> Iterator[tuple[str, int]]:

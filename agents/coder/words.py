@@ -3,7 +3,13 @@
 from agent_world.schema import Table
 from agent_world.tools.tables import plural, singular
 
-UPPER = {"id": "ID", "iata": "IATA", "icao": "ICAO", "iso": "ISO", "faa": "FAA", "gdp": "GDP", "url": "URL"}
+WORDS = {
+    "id": "ID", "iata": "IATA code", "icao": "ICAO code", "iso": "ISO code", "faa": "FAA code", "gdp": "GDP",
+    "url": "URL", "dep": "departure", "arr": "arrival", "dest": "destination", "alt": "altitude", "lat": "latitude",
+    "lon": "longitude", "tz": "time zone", "tzone": "time zone", "tailnum": "tail number", "num": "number",
+    "qty": "quantity", "avg": "average", "temp": "temperature", "mpg": "miles per gallon", "km2": "square kilometres",
+}  # fmt: skip
+"""Short forms that tables use, as descriptions say them."""
 ENDINGS = ("_id", "_code", "_key", "_number", "_name")
 VAGUE = {"id", "code", "key", "name", "number", "no", "title"}
 TAKEN = {
@@ -40,7 +46,7 @@ def is_summary(table: Table) -> bool:
 
 def words(column: str) -> str:
     """`book_id` -> `book ID`."""
-    return " ".join(UPPER.get(part, part) for part in column.split("_") if part)
+    return " ".join(WORDS.get(part, part) for part in column.split("_") if part).replace(" code code", " code")
 
 
 def role(column: str) -> str:

@@ -160,8 +160,9 @@ def delete_cases(data: Data, design: Design, rng: random.Random) -> list[Case]:
     if used:
         found.append(Case("refuses a row in use", refused(design, "in_use", key=rng.choice(used)[design.key])))
     for child, column, target in data.children(table):
-        row = next((r for r in used if _counted(data, child.name, column, r[target])), None)
-        if row:
+        here = [row for row in used if _counted(data, child.name, column, row[target])]
+        if here:
+            row = min(here, key=lambda r: _references(data, table, r))  # one that no other table holds back, if any
             name = f"refuses a row that {child.name} refer to by {column}"
             found.append(Case(name, refused(design, "in_use", key=row[design.key])))
     if free:
@@ -173,8 +174,9 @@ def delete_cases(data: Data, design: Design, rng: random.Random) -> list[Case]:
     return found
 
 
-def _references(data: Data, table: Table, row: Row) -> bool:
-    return any(_counted(data, t.name, column, row[target]) for t, column, target in data.children(table))
+def _references(data: Data, table: Table, row: Row) -> int:
+    """By how many foreign keys others refer to the row."""
+    return sum(_counted(data, t.name, column, row[target]) > 0 for t, column, target in data.children(table))
 
 
 def _counted(data: Data, table: str, column: str, value: Any) -> int:

@@ -179,13 +179,27 @@ async def test_refusals_have_stable_codes_and_change_nothing(library: Bundle, ru
         ("list_loans_by_book", {"book_id": "B999"}, "not_found"),
         ("list_books_by_genre", {"genre": "horror", "limit": True}, "invalid_arguments"),
         ("update_book_copies", {"book_id": "B001", "copies": -1}, "invalid_arguments"),
-        ("delete_book", {"book_id": "B001"}, "in_use"),
         ("create_loan", {"book_id": "B999", "member_id": "M01", "lent": "2025-05-01", "fine": 0.0}, "not_found"),
         ("reassign_loans_book", {"from_book_id": "B001", "to_book_id": "B001"}, "invalid_value"),
     ]
     for tool, arguments, code in asked:
         assert (await instance.call(tool, arguments)).error == code, tool
     assert await instance.state_hash() == before
+
+
+async def test_a_row_that_others_refer_to_cannot_be_deleted_and_a_free_one_can(
+    awkward: Bundle, runtime: Runtime
+) -> None:
+    instance = await runtime.open(awkward.root)
+    assert (await instance.call("delete_city", {"city_code": "zrh"})).error == "in_use"
+    assert (await instance.diff()).changes == ()
+    assert (await instance.call("delete_city", {"city_code": "gen"})).value["name"] == "Genève"
+    assert [(c.table, c.key, c.kind) for c in (await instance.diff()).changes] == [("cities", "gen", "removed")]
+
+
+def test_no_tool_is_written_that_the_data_would_always_refuse(library: Bundle) -> None:
+    assert "delete_loan" in specs(library)
+    assert not {"delete_book", "delete_member"} & set(specs(library))  # one book and no member could ever go
 
 
 async def test_a_new_row_gets_the_next_number_and_stands_last(library: Bundle, runtime: Runtime) -> None:
