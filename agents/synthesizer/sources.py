@@ -7,6 +7,7 @@ from typing import Any
 
 from agent_world.agents.synthesizer.meaning import Comparison, Group, Subject, Where
 from agent_world.agents.synthesizer.moves import statable
+from agent_world.agents.synthesizer.words import column_words, singular
 from agent_world.agents.synthesizer.world import PAGE, Action, Row, World
 from agent_world.schema import Table
 
@@ -214,6 +215,7 @@ def numeric(world: World, table: Table, column: str) -> bool:
         and column != table.primary_key
         and world.foreign_key(table.name, column) is None
         and not found.unique
+        and column_words(column) != singular(table.name)  # a flight's `flight` is its number, not a quantity
     )
 
 

@@ -8,7 +8,8 @@ EXPANSIONS = {
     "dep": "departure", "arr": "arrival", "lat": "latitude", "lon": "longitude", "long": "longitude",
     "lng": "longitude",
     "alt": "altitude", "elev": "elevation", "num": "number", "qty": "quantity", "avg": "average", "pct": "percentage",
-    "pop": "population", "temp": "temperature", "tz": "time zone", "hr": "hour", "min": "minutes", "yr": "year",
+    "pop": "population", "temp": "temperature", "tz": "time zone", "hr": "hour", "min": "minimum", "max": "maximum",
+    "yr": "year",
     "mpg": "miles per gallon", "cyl": "cylinders", "hp": "horsepower", "gdp": "GDP", "iata": "IATA code",
     "icao": "ICAO code", "iso": "ISO code", "id": "ID", "dest": "destination", "manuf": "manufacturer",
     "dob": "date of birth", "desc": "description", "addr": "address", "tel": "telephone", "url": "web address",
@@ -16,7 +17,7 @@ EXPANSIONS = {
     "tzone": "time zone", "tailnum": "tail number", "faa": "FAA code", "displ": "displacement",
     "fl": "fuel", "acq": "acquisition",
 }  # fmt: skip
-"""Common short forms; `min` and the like are only expanded as a whole word of a column name."""
+"""Common short forms, expanded as whole words of a column name."""
 UNITS = {"km", "km2", "kg", "g", "mg", "cm", "mm", "m", "usd", "eur", "kcal", "mph", "kmh", "lbs", "ft", "miles"}
 SAME_PLURAL = {"species", "series", "aircraft", "news", "fish", "sheep"}
 IRREGULAR = {
