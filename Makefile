@@ -1,7 +1,8 @@
-.PHONY: help setup demo test check coverage clean
+.PHONY: help setup demo studio test check
 
 help:
 	@echo "make demo    the whole loop on this machine (runs/quickstart); again: goes on; FRESH=1 starts over"
+	@echo "make studio  serves every graph for LangGraph Studio on this machine"
 	@echo "make test    the test suite; MARK='not browser and not slow' chooses by marker"
 	@echo "make check   what CI checks beside the tests: format, lint, types, import direction"
 
@@ -10,6 +11,9 @@ setup:
 
 demo: setup
 	@.venv/bin/agent-world evolve --config configs/quickstart.yaml $(if $(FRESH),--fresh)
+
+studio: setup
+	@.venv/bin/langgraph dev --allow-blocking $(ARGS)
 
 test: setup check
 	@.venv/bin/python -m pytest $(if $(MARK),-m "$(MARK)") --cov --cov-report=term:skip-covered $(ARGS)

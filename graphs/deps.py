@@ -7,6 +7,7 @@ already holds a `Deps` for that context, the nodes share it; in Studio the first
 
 import asyncio
 import itertools
+import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -116,6 +117,8 @@ async def use_deps(context: Context | None) -> AsyncIterator[Deps]:
     if context in _open:
         yield _open[context]
         return
+    if os.environ.get("LANGGRAPH_ALLOW_BLOCKING") == "false":  # set by `langgraph dev`, which then refuses file reads
+        raise UsageError("Our nodes read files where they run: start the server as langgraph dev --allow-blocking.")
     async with _opened(load_settings(Path(context.config), context.overrides), context, None) as deps:
         yield deps
 

@@ -16,7 +16,7 @@ import operator
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -49,7 +49,12 @@ class State(Request):
 
 
 Work = Callable[[Deps, State], Awaitable[tuple[dict[str, Any], str]]]
-Node = Callable[[State, Runtime[Context]], Awaitable[dict[str, Any]]]
+
+
+class Node(Protocol):
+    """What LangGraph takes as a node."""
+
+    def __call__(self, state: State, runtime: Runtime[Context]) -> Awaitable[dict[str, Any]]: ...
 
 
 def stage(title: str, work: Work) -> Node:
@@ -57,7 +62,7 @@ def stage(title: str, work: Work) -> Node:
 
     async def node(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         async with use_deps(runtime.context) as deps:
-            name = f"{title}, round {state['round']}" if state.get("round") else title
+            name = f"{title}, round {state['round']}" if state.get("round") and work is not report else title
             started = time.monotonic()
             with deps.progress.stage(name):
                 update, line = await work(deps, state)

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-END, PAD = "<|end|>", "<|pad|>"
-MARKERS = (PAD, END, "<|user|>", "<|tools|>", "<|assistant|>", "<|call|>", "<|/call|>", "<|tool|>")
+PAD, END = "<|pad|>", "<|end|>"
+USER, TOOLS, ASSISTANT, TOOL = "<|user|>", "<|tools|>", "<|assistant|>", "<|tool|>"
+MARKERS = (PAD, END, USER, TOOLS, ASSISTANT, "<|call|>", "<|/call|>", TOOL)
+"""Tokens of their own, with the ids 0 to 7."""
 
 PIECES = (
     r"\p{N}{1,3}"

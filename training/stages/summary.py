@@ -1,6 +1,7 @@
 """What the run is reported as, gathered from the workspace."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from agent_world.evals.arena import compare_stages
 from agent_world.evals.records import (
@@ -50,11 +51,10 @@ def all_tasks(deps: Deps) -> list[Task]:
 
 
 def environment_rows(deps: Deps, split: Split) -> tuple[EnvironmentRow, ...]:
-    rows = []
-    for bundle in deps.store.bundles():
-        role = "arena" if bundle.id in split.arena else "training" if bundle.id in split.training else "grown"
-        rows.append(environment_row(bundle.environment(), bundle.tasks(), role))
-    return tuple(rows)
+    def role(environment: str) -> Literal["training", "arena", "grown"]:
+        return "arena" if environment in split.arena else "training" if environment in split.training else "grown"
+
+    return tuple(environment_row(b.environment(), b.tasks(), role(b.id)) for b in deps.store.bundles())
 
 
 def arena_results(deps: Deps) -> list[ArenaResult]:
