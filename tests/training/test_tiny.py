@@ -12,9 +12,10 @@ from trl.chat_template_utils import (
 
 from agent_world.agents.policy import ToolCall, Turn, assistant_message
 from agent_world.settings import TinyPolicy
+from agent_world.training.induction import Layout
 from agent_world.training.policies import template_message
 from agent_world.training.tiny import build_model
-from agent_world.training.tokenizer import train_tokenizer
+from agent_world.training.tokenizer import TOOLS, USER, train_tokenizer
 from tests.worlds import library_tools
 
 TEXTS = [
@@ -55,13 +56,15 @@ def test_the_template_has_all_that_the_trainers_need(tokenizer: PreTrainedTokeni
     assert get_training_chat_template(tokenizer) is None
 
 
-def test_tools_are_shown_after_the_question_one_a_line_as_calls_to_fill_in(tokenizer: PreTrainedTokenizerFast) -> None:
+def test_tools_are_shown_between_the_question_and_its_repetition_as_calls_to_fill_in(
+    tokenizer: PreTrainedTokenizerFast,
+) -> None:
     tools = [tool.public() for tool in library_tools() if tool.name in ("get_book", "update_book_copies")]
     messages = [{"role": "system", "content": "Use the tools."}, {"role": "user", "content": "How many?"}]
     text = tokenizer.apply_chat_template(messages, tools=tools, tokenize=False, add_generation_prompt=True)
     assert text == (
         '<|user|>How many?<|tools|>get_book{"book_id": "?"}\nupdate_book_copies{"book_id": "?", "copies": ?}\n'
-        "<|end|><|assistant|>"
+        "<|user|>How many?<|end|><|assistant|>"
     )
 
 
@@ -94,6 +97,20 @@ def test_the_model_copies_before_any_training(tokenizer: PreTrainedTokenizerFast
 
 
 def test_the_same_seed_builds_the_same_weights(tokenizer: PreTrainedTokenizerFast) -> None:
-    first, second, other = (build_model(TinyPolicy(layers=2), tokenizer, seed).state_dict() for seed in (0, 0, 1))
+    first, second, other = (build_model(TinyPolicy(layers=3), tokenizer, seed).state_dict() for seed in (0, 0, 1))
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert not torch.equal(first["lm_head.weight"], other["lm_head.weight"])
+
+
+def test_before_any_training_words_of_the_tools_that_the_question_holds_are_flagged(
+    tokenizer: PreTrainedTokenizerFast,
+) -> None:
+    model = build_model(TinyPolicy(hidden=128, head_size=64), tokenizer, seed=0).eval()
+    random = torch.randint(8, len(tokenizer), (1, 220), generator=torch.Generator().manual_seed(1))
+    question, tools = random[:, :20], random[:, 20:].clone()
+    tools[0, 50:60] = question[0, 3:13]
+    user, listed = (torch.tensor([[tokenizer.convert_tokens_to_ids(marker)]]) for marker in (USER, TOOLS))
+    with torch.inference_mode():
+        states = model(torch.cat([user, question, listed, tools], dim=1), output_hidden_states=True).hidden_states
+    flag = states[2][0, :, Layout(128, 64).flags.start]
+    assert flag[72:82].min() > flag[22:72].mean() + 0.3
