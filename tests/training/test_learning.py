@@ -44,8 +44,8 @@ def settings(root: Path) -> Settings:
         policy=TinyPolicy(layers=3, hidden=96, head_size=32, feed_forward=128, vocabulary=1600, threads=1),
         sft=SFTSettings(steps=50, batch=8, save_steps=20, max_tokens=700, learning_rate=2e-3, rename=0.0),
         grpo=GRPOSettings(
-            steps=2, tasks_per_step=8, rollouts=4, temperature=1.5, learning_rate=1e-3, beta=0.01, turn_tokens=40, max_tokens=300,
-            max_calls=4, save_steps=1,
+            steps=2, tasks_per_step=8, rollouts=4, temperature=1.5, learning_rate=1e-3, beta=0.01,
+            turn_tokens=40, max_tokens=300, max_calls=4, save_steps=1,
         ),
     )  # fmt: skip
 
