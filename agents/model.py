@@ -6,7 +6,7 @@ Any provider of `init_chat_model`, or any OpenAI-compatible server (vLLM) by `ba
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -98,7 +98,7 @@ def open_model(config: ModelConfig) -> LangChainModel:
     """Connect to nothing yet: the first call does. Raises `UsageError` for an unknown provider or a missing key."""
     from langchain.chat_models import init_chat_model
 
-    options: dict[str, object] = {"temperature": config.temperature, "max_retries": config.retries}
+    options: dict[str, Any] = {"temperature": config.temperature, "max_retries": config.retries}
     if config.base_url:
         options["base_url"] = config.base_url
     if config.api_key:
