@@ -34,6 +34,7 @@ Config = Annotated[Path, typer.Option("--config", "-c", help="YAML file of setti
 Overrides = Annotated[list[str] | None, typer.Argument(help="Settings on top: key=value, for example rounds=1.")]
 Machine = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 DEFAULT = Path("configs/quickstart.yaml")
+STOPPED = 130
 
 
 @app.callback()
@@ -222,7 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(words)
     except KeyboardInterrupt:
-        return _fail("Stopped. What is finished is kept; run the same command again to go on.", 130)
+        return _fail("Stopped. What is finished is kept; run the same command again to go on.", STOPPED)
     except AgentWorldError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:
@@ -238,12 +239,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     try:
         code = app(words, standalone_mode=False)
-        return code if isinstance(code, int) else 0
     except TyperException as error:
         message = error.format_message().rstrip(".")
         return _fail(f"{message}. See agent-world --help.", 2) if message else 2  # no message: help was shown
     except typer.Abort as error:
         raise KeyboardInterrupt from error
+    if code == STOPPED:  # what typer makes of Ctrl-C
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else 0
 
 
 def _machine_trouble(error: OSError) -> str:

@@ -23,12 +23,14 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from agent_world.agents.model import open_model
 from agent_world.evals.records import RunReport, StageSeconds
 from agent_world.graphs.deps import Context, Deps, open_deps, use_deps
 from agent_world.memory.workspace import own_workspace
 from agent_world.progress import Progress
 from agent_world.schema import ArenaResult
-from agent_world.settings import Settings
+from agent_world.settings import ChatPolicy, CheckpointPolicy, Settings
+from agent_world.training.policies import check_checkpoint
 from agent_world.training.stages import factory, growth, learning
 from agent_world.training.stages.summary import summarise
 
@@ -189,6 +191,7 @@ async def evolve(settings: Settings, *, fresh: bool = False, progress: Progress 
 
     with own_workspace(settings, fresh=fresh):
         async with open_deps(settings, progress) as deps:
+            check_models(deps)
             deps.progress.say(engines_line(settings))
             async with AsyncSqliteSaver.from_conn_string(str(settings.workspace / "checkpoints.sqlite")) as saver:
                 graph = build_graph(saver)
@@ -211,12 +214,24 @@ async def build(settings: Settings, progress: Progress | None = None) -> None:
     """The factory stages alone; a later `evolve` in the same workspace reuses all of it."""
     with own_workspace(settings):
         async with open_deps(settings, progress) as deps:
+            check_models(deps)
             deps.progress.say(engines_line(settings))
             for name in FACTORY:
                 title, work = STAGES[name]
                 with deps.progress.stage(title):
                     _, line = await work(deps, State(rounds=0, round=0, policy="", measured="", stages=[]))
                 deps.progress.say(f"{title}: {line}")
+
+
+def check_models(deps: Deps) -> None:
+    """Find a wrong model name now, not after minutes of work. Raises `UsageError`."""
+    for role, config in deps.settings.roles.items():
+        if config.model is not None:
+            deps.model(role)
+    if isinstance(deps.settings.policy, ChatPolicy):
+        open_model(deps.settings.policy.model)
+    if isinstance(deps.settings.policy, CheckpointPolicy):
+        check_checkpoint(deps.settings.policy)
 
 
 def engines_line(settings: Settings) -> str:

@@ -200,12 +200,27 @@ def load_checkpoint(
             model = AutoModelForCausalLM.from_pretrained(str(source), dtype=dtype)
         tokenizer = AutoTokenizer.from_pretrained(str(source))
     except Exception as error:
-        raise UsageError(
-            f"Cannot load the model {str(source)!r} ({first_line(error)}); "
-            "give the folder of a Transformers checkpoint or a name on the hub."
-        ) from error
+        raise _unknown(str(source), error) from error
     prepare_tokenizer(tokenizer, str(source))
     return model.eval(), tokenizer
+
+
+def check_checkpoint(config: CheckpointPolicy) -> None:
+    """Read the checkpoint's small configuration alone, to find a wrong name early. Raises `UsageError`."""
+    from transformers import AutoConfig
+
+    # Broad: what a missing name or an unreachable hub raise differs by library and version.
+    try:
+        AutoConfig.from_pretrained(config.model)
+    except Exception as error:
+        raise _unknown(config.model, error) from error
+
+
+def _unknown(source: str, error: Exception) -> UsageError:
+    return UsageError(
+        f"Cannot load the model {source!r} ({first_line(error)}); "
+        "give the folder of a Transformers checkpoint or a name on the hub."
+    )
 
 
 def prepare_tokenizer(tokenizer: Any, name: str) -> None:

@@ -1,4 +1,4 @@
-"""`langgraph dev --allow-blocking` serves every graph offline: what Studio reads is read here through the server's own client."""
+"""`langgraph dev --allow-blocking` serves every graph offline; what Studio reads is read by its client."""
 
 import json
 import os

@@ -1,0 +1,140 @@
+"""What a person meets who types something wrong, or whose machine is in the way: a sentence, an exit code, no trace."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agent_world.cli import main
+from tests.worlds import make_library
+
+ROOT = Path(__file__).parent.parent
+CONFIG = str(ROOT / "configs" / "quickstart.yaml")
+ONE_THEME = 'themes=[{"kind": "prd", "path": "../examples/themes/storm_watch.md"}]'
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was said on stderr: one line."""
+    said = capsys.readouterr().err.strip()
+    assert said
+    assert "\n" not in said
+    return said
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["evolve", "-c", "nowhere.yaml"], 2, "There is no configuration nowhere.yaml"),
+        (["evolve", "-c", CONFIG, "minning.pages=3"], 2, "did you mean 'mining'?"),
+        (["evolve", "-c", CONFIG, "rounds=x"], 2, "setting 'rounds'"),
+        (["evolve", "--frsh"], 2, "--fresh"),
+        (["evolv"], 2, "evolv"),
+        (["list", "-c", CONFIG, "workspace=/nowhere/at/all"], 2, "There is no workspace at /nowhere/at/all"),
+        (["evolve", "-c", CONFIG, "workspace=/proc/w"], 1, "Cannot use the workspace /proc/w"),
+    ],
+)
+def test_wrong_words_end_in_one_sentence(
+    words: list[str], code: int, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == code
+    assert sentence in told(capsys)
+
+
+@pytest.mark.parametrize(
+    ("override", "sentence"),
+    [
+        ("roles={coder: {engine: llm, model: {name: 'nosuch:model'}}}", "Cannot open the model 'nosuch:model'"),
+        ("policy={kind: checkpoint, model: nowhere/model}", "nowhere/model"),
+        ("themes=[{kind: prd, path: nothing.md}]", "nothing.md"),
+        ("themes=[{kind: mcp, command: [no-such-server], name: None there}]", "no-such-server"),
+    ],
+)
+def test_what_can_be_known_at_the_start_is_said_at_the_start(
+    override: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evolve", "-c", CONFIG, f"workspace={tmp_path / 'w'}", override]) == 2
+    assert sentence in told(capsys)
+
+
+def test_an_occupied_port_is_named_with_its_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        words = ["build", "-c", CONFIG, f"workspace={tmp_path / 'w'}", f"web.port={port}", ONE_THEME]
+        assert main(words) == 2
+    said = told(capsys)
+    assert str(port) in said
+    assert "web.port" in said
+
+
+def test_an_unreachable_search_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    off = ["web.serve_examples=false", "web.search=http://127.0.0.1:9/search?q={query}"]
+    assert main(["build", "-c", CONFIG, f"workspace={tmp_path / 'w'}", ONE_THEME, *off]) == 1
+    assert "127.0.0.1:9" in told(capsys)
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare to mount a small disk")
+def test_a_full_disk_is_said_plainly_and_nothing_half_written_stays(tmp_path: Path) -> None:
+    """On a real full disk: a tmpfs of 64 KiB, mounted in a namespace of its own."""
+    fill = "mkdir small && mount -t tmpfs -o size=64k none small && dd if=/dev/zero of=small/fill bs=1k status=none"
+    build = f"{sys.executable} -m agent_world build -c {CONFIG} workspace=small/w '{ONE_THEME}'"
+    script = f"{fill}; {build} web.serve_examples=false"
+    inside = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", script + "; code=$?; find small -name '*.tmp'; exit $code"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if "unshare" in inside.stderr or "mount:" in inside.stderr:
+        pytest.skip("this machine allows no mounts in user namespaces")
+    assert inside.returncode == 1, inside.stderr
+    assert "Traceback" not in inside.stderr
+    assert "free some space" in inside.stderr
+    assert ".tmp" not in inside.stdout
+
+
+@pytest.mark.browser
+def test_ctrl_c_leaves_a_workspace_that_goes_on(tmp_path: Path) -> None:
+    web = ["web.port=8764", "web.search=http://127.0.0.1:8764/search?q={query}&format=json"]
+    words = [sys.executable, "-m", "agent_world", "build", "-c", CONFIG, f"workspace={tmp_path / 'w'}", ONE_THEME, *web]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("w/mined/*/raw/*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert said.strip() == "Stopped. What is finished is kept; run the same command again to go on."
+
+
+def test_an_unknown_environment_is_answered_with_those_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(f"workspace: {tmp_path / 'w'}\n")
+    make_library(tmp_path / "w" / "environments" / "library")
+    assert main(["tasks", "list", "librarry", "-c", str(config)]) == 2
+    assert "there are: library" in told(capsys)
+
+
+def test_tasks_are_made_listed_and_validated_from_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(f"workspace: {tmp_path / 'w'}\ntasks: {{graph: 3, program: 1}}\n")
+    make_library(tmp_path / "w" / "environments" / "library")
+    assert main(["tasks", "synthesize", "library", "-c", str(config)]) == 0
+    capsys.readouterr()
+    assert main(["tasks", "list", "library", "-c", str(config), "--json"]) == 0
+    tasks = json.loads(capsys.readouterr().out)
+    assert main(["tasks", "validate", "library", "-c", str(config), "--json"]) == 0
+    checked = json.loads(capsys.readouterr().out)
+    assert len(tasks) == len(checked) == 4
+    assert {row["status"] for row in checked} == {"gate only"}
