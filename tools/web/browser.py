@@ -51,6 +51,10 @@ class Browser:
     context: "playwright.BrowserContext"
     _idle: list["playwright.Page"] = field(default_factory=list)
 
+    @property
+    def version(self) -> str:
+        return self.context.browser.version if self.context.browser else "unknown"
+
     async def read(self, address: str) -> Page:
         """The page as a person would see it. Raises `WebError` when it is refused, unreachable or no HTML page."""
         import playwright.async_api as playwright
