@@ -188,6 +188,8 @@ class SFTSettings(Record):
     save_steps: int = 200
     trajectories: int = 4000
     """Oracle conversations wanted (section 3.2.1 uses 40K of a strong model)."""
+    max_calls: int | None = None
+    """Most tool calls of a conversation; any number when left out."""
     rename: float = Field(default=0.8, ge=0, le=1)
     """Share of conversations in which names and numbers are exchanged consistently; for the tiny policy alone."""
 
@@ -207,6 +209,8 @@ class GRPOSettings(Record):
     turn_tokens: int = 32_000
     max_tokens: int = 80_000
     max_calls: int = 40
+    levels: tuple[int, ...] = ()
+    """Only tasks of these levels; all when empty."""
     save_steps: int = 10
 
 

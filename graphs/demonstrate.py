@@ -43,15 +43,18 @@ class _Known:
         return question_key(task) in self.questions or solution_key(task) in self.solutions
 
 
-async def demonstrate(bundle: Bundle, count: int, seed: int, deps: Deps) -> list[Trajectory]:
-    """Up to `count` different conversations that score 1; fewer when the environment has no more to ask."""
+async def demonstrate(
+    bundle: Bundle, count: int, seed: int, deps: Deps, max_calls: int | None = None
+) -> list[Trajectory]:
+    """Up to `count` different conversations that score 1, of at most `max_calls` calls; fewer when the environment
+    has no more to ask."""
     known = _Known()
     for task in bundle.tasks():
         known.add(task)
         known.solutions.add(solution_key(task))
     found: list[Trajectory] = []
     async for task, trajectory in _candidates(bundle, count * TRIES, seed, deps):
-        if known.has(task):
+        if known.has(task) or (max_calls is not None and trajectory.calls > max_calls):
             continue
         known.add(task)
         found.append(trajectory)

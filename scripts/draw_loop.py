@@ -28,7 +28,9 @@ def box(x: float, y: float, title: str, text: str, fill: str) -> str:
     parts = [f'<rect x="{x}" y="{y}" width="{BOX_W}" height="{BOX_H}" rx="8" fill="{fill}" stroke="#33415c"/>']
     parts.append(f'<text x="{x + BOX_W / 2}" y="{top}" font-weight="600" font-size="15">{title}</text>')
     for index, line in enumerate(lines):
-        parts.append(f'<text x="{x + BOX_W / 2}" y="{top + 17 + 14 * index}" font-size="11.5" fill="#4a5568">{line}</text>')
+        parts.append(
+            f'<text x="{x + BOX_W / 2}" y="{top + 17 + 14 * index}" font-size="11.5" fill="#4a5568">{line}</text>'
+        )
     return "".join(parts)
 
 

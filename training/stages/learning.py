@@ -23,7 +23,9 @@ async def demonstrate_all(deps: Deps) -> str:
     share = -(-deps.settings.sft.trajectories // len(training))
 
     async def work(environment: str) -> Outcome:
-        made = await demonstrate(deps.store.bundle(environment), share, deps.settings.seed, deps)
+        made = await demonstrate(
+            deps.store.bundle(environment), share, deps.settings.seed, deps, deps.settings.sft.max_calls
+        )
         write_records(_demonstrations(deps, environment), made)
         return Outcome(line=f"{len(made)} gold conversations")
 
@@ -59,6 +61,8 @@ async def reinforce(deps: Deps, number: int, start: Path) -> Path:
     out = deps.settings.workspace / "policies" / f"round_{number}"
     bundles = training_bundles(deps)
     tasks = [task for bundle in bundles.values() for task in bundle.tasks()]
+    levels = deps.settings.grpo.levels
+    tasks = [task for task in tasks if not levels or task.difficulty.level in levels]
     aimed = [task for task in tasks if task.round == number]
     return await asyncio.to_thread(train_grpo, [*aimed, *tasks], bundles, deps.settings, start, out, deps.note, number)
 
