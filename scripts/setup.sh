@@ -29,9 +29,9 @@ if [ "$(cat $stamp 2>/dev/null || true)" != "$wanted" ]; then
   [ -x .venv/bin/pip ] || { say "set-up: making .venv"; make_venv; }
   # First alone, so that an index with a CPU build gives that one, and nothing later pulls in another.
   say "set-up: PyTorch"
-  .venv/bin/pip install -q --disable-pip-version-check "torch==2.13.0"
+  .venv/bin/pip install -qq --disable-pip-version-check "torch==2.13.0"
   say "set-up: the project and its extras (a few minutes the first time)"
-  .venv/bin/pip install -q --disable-pip-version-check -c constraints.txt -e ".[train,browser,demo,dev]"
+  .venv/bin/pip install -qq --disable-pip-version-check -c constraints.txt -e ".[train,browser,demo,dev]"
   echo "$wanted" > $stamp
 fi
 
