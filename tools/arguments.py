@@ -62,7 +62,7 @@ def _explain(error: ValidationError) -> str:
     where = ".".join(map(str, error.absolute_path)) or "arguments"
     given = json.dumps(error.instance, ensure_ascii=False)[:80]
     if error.validator == "type":
-        kinds = error.validator_value
+        kinds: Any = error.validator_value
         wanted = kinds if isinstance(kinds, str) else " or ".join(kinds)
         return f"Argument {where!r} must be of type {wanted}, not {given}."
     return f"Argument {where!r}: {error.message[:200]}."

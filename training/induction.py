@@ -70,7 +70,8 @@ class Layout:
     @property
     def width(self) -> int:
         """Dimensions of a token's own vector."""
-        return self.own.stop - self.own.start
+        own = self.own
+        return int(own.stop - own.start)
 
     def before(self, offset: int) -> slice:
         start = self.hidden - (3 - offset) * self.past
