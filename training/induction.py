@@ -30,7 +30,7 @@ LAYERS, HEADS = 3, 3
 
 _PREVIOUS = (0.4, 0.25, 0.15, 0.1, 0.1)
 """Energy of a previous-token head on the fastest rotary pairs: a sharp peak at its offset and nowhere else."""
-_SHARPNESS = (2.4, 1.6, 1.5)
+_SHARPNESS = (2.4, 1.6, 1.2)
 """Weight of the query and key norms in the three layers; attention logits grow with its square."""
 _SHARED_WORD = 0.2
 """How much a word of the question is preferred among equal matches."""
