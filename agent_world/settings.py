@@ -184,6 +184,8 @@ class SFTSettings(Record):
     steps: int = 600
     batch: int = 8
     learning_rate: float = 1e-3
+    decay: float = Field(default=0.4, ge=0, le=1)
+    """Share of the steps, at the end, over which the learning rate falls to a tenth."""
     max_tokens: int = 768
     save_steps: int = 200
     trajectories: int = 4000

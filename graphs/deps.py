@@ -6,13 +6,16 @@ already holds a `Deps` for that context, the nodes share it; in Studio the first
 """
 
 import asyncio
+import contextvars
 import itertools
 import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from langgraph.graph.state import CompiledStateGraph
 
 from agent_world.agents.model import LangChainModel, open_model
 from agent_world.errors import UsageError
@@ -96,6 +99,19 @@ class Deps:
 
             web = self.settings.web
             self._sites.append(await self._stack.enter_async_context(serve(web.host, web.port)))
+
+
+async def run_alone(
+    graph: CompiledStateGraph[Any, Any, Any, Any], request: Any, deps: Deps, steps: int
+) -> dict[str, Any]:
+    """The final state of `graph` on `request`, at most `steps` steps.
+
+    In a context of its own: called from a node of the loop, a graph would else write into the loop's checkpoints, and
+    a loop that resumes would go on in the middle of it, on files that are gone. Started over, it is right.
+    """
+    work = graph.ainvoke(request, {"recursion_limit": steps}, context=deps.context)
+    state: dict[str, Any] = await asyncio.create_task(work, context=contextvars.Context())
+    return state
 
 
 _open: dict[Context, Deps] = {}

@@ -23,7 +23,7 @@ from agent_world.agents.diagnoser.failures import Failure, classify
 from agent_world.agents.diagnoser.gold import gold_calls
 from agent_world.agents.diagnoser.llm import ModelDiagnoser
 from agent_world.agents.diagnoser.procedural import StatisticalDiagnoser
-from agent_world.graphs.deps import Context, Deps, use_deps
+from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
 from agent_world.memory.store import Bundle, read_record, read_records, write_record, write_records
 from agent_world.schema import Diagnosis, Origin, Trajectory, Weakness
 from agent_world.tools.grading.rates import rate_of
@@ -129,7 +129,7 @@ async def diagnose(number: int, trajectories: Sequence[Trajectory], bundles: Seq
     path = folder_of(deps, number) / "trajectories.jsonl"
     write_records(path, [run for run in trajectories if run.environment in names])
     request = Request(round=number, trajectories=[path.relative_to(deps.settings.workspace).as_posix()])
-    await build_graph().ainvoke(request, {"recursion_limit": 12}, context=deps.context)
+    await run_alone(build_graph(), request, deps, 12)
     return read_record(folder_of(deps, number) / "diagnosis.json", Diagnosis)
 
 

@@ -27,7 +27,7 @@ from agent_world.agents.miner.llm import LlmMiner
 from agent_world.agents.miner.material import Mine
 from agent_world.agents.miner.miner import Miner
 from agent_world.agents.miner.procedural import ProceduralMiner
-from agent_world.graphs.deps import Context, Deps, use_deps
+from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
 from agent_world.memory.store import Bundle
 from agent_world.schema import Dropped, Theme
 
@@ -147,6 +147,7 @@ def after_complexify(state: State) -> Literal["complexify", "__end__"]:
 
 
 def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
+    """Wire the nodes."""
     graph = StateGraph(State, context_schema=Context, input_schema=Request)
     for name, node in (("search", search), ("read", read), ("assess", assess)):
         graph.add_node(name, node)
@@ -168,7 +169,7 @@ async def mine_theme(theme: Theme, deps: Deps) -> Bundle | Dropped:
     Raises `WebError` when search or browser do not work at all.
     """
     request = Request(theme=theme.model_dump(mode="json", by_alias=True))
-    state = await build_graph().ainvoke(request, context=deps.context, config={"recursion_limit": 100})
+    state = await run_alone(build_graph(), request, deps, 100)
     if state["environment"]:
         return deps.store.bundle(state["environment"])
     return Dropped(kind="theme", id=theme.id, reason=state["reason"])

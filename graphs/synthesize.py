@@ -33,7 +33,7 @@ from agent_world.agents.validator.gate import POOL, Gate
 from agent_world.agents.validator.pool import open_pool
 from agent_world.errors import ModelError
 from agent_world.graphs.demonstrate import demonstrate
-from agent_world.graphs.deps import Context, Deps, use_deps
+from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
 from agent_world.graphs.validate import bundle_of, validate
 from agent_world.memory.store import Bundle, read_records, write_records
 from agent_world.schema import Dropped, Guideline, Origin, Task
@@ -217,6 +217,7 @@ def _persist(bundle: Bundle, append: bool) -> None:
 
 
 def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
+    """Wire the nodes."""
     graph = StateGraph(State, context_schema=Context, input_schema=Request)
     graph.add_node("analyse", analyse)
     graph.add_node("propose", propose_batch)
@@ -241,20 +242,17 @@ async def synthesize(bundle: Bundle, request: SynthesisRequest, deps: Deps) -> S
     """Run the graph; the tasks kept are in the bundle's tasks.jsonl afterwards, the rest is reported with reasons."""
     started = time.monotonic()
     before = {task.id for task in bundle.tasks()} if request.append else set()
-    state = await build_graph().ainvoke(
-        Request(
-            environment=str(bundle.root),
-            graph=request.graph,
-            program=request.program,
-            seed=request.seed,
-            round=request.round,
-            guidelines=[g.model_dump(mode="json") for g in request.guidelines],
-            levels=list(request.levels),
-            append=request.append,
-        ),
-        context=deps.context,
-        config={"recursion_limit": 200},
+    wanted = Request(
+        environment=str(bundle.root),
+        graph=request.graph,
+        program=request.program,
+        seed=request.seed,
+        round=request.round,
+        guidelines=[g.model_dump(mode="json") for g in request.guidelines],
+        levels=list(request.levels),
+        append=request.append,
     )
+    state = await run_alone(build_graph(), wanted, deps, 200)
     kept = [task for task in bundle.tasks() if task.id not in before]
     dropped = [Dropped.model_validate(d) for d in state.get("dropped", [])]
     return SynthesisReport(kept, dropped, round(time.monotonic() - started, 2))

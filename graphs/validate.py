@@ -23,7 +23,7 @@ from agent_world.agents.policy import ChatModelPolicy
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.gate import POOL, Gate
 from agent_world.agents.validator.pool import open_pool
-from agent_world.graphs.deps import Context, Deps, use_deps
+from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
 from agent_world.memory.store import Bundle, write_record
 from agent_world.schema import GateCheck, Task, Validation
 
@@ -112,6 +112,7 @@ def verdict(before: Validation, runs: list[dict[str, Any]], keep_at: int) -> Val
 
 
 def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
+    """Wire the nodes."""
     graph = StateGraph(State, context_schema=Context, input_schema=Request)
     graph.add_node("gate", gate)
     graph.add_node("attempt", attempt, input_schema=Attempt)
@@ -130,7 +131,7 @@ async def validate(bundle: Bundle, task: Task, deps: Deps) -> Task:
     """The task with its validation record: gate, and attempts where the validator has a model. Nothing is written
     to the bundle."""
     request = Request(bundle=str(bundle.root), task=task.model_dump(mode="json"))
-    state = await build_graph().ainvoke(request, context=deps.context, config={"recursion_limit": 20})
+    state = await run_alone(build_graph(), request, deps, 20)
     return task.model_copy(update={"validation": Validation.model_validate(state["validation"])})
 
 

@@ -23,7 +23,7 @@ from agent_world.agents.coder.check import ToolCheck, check_draft, settle, verdi
 from agent_world.agents.coder.draft import Coder, Draft
 from agent_world.agents.coder.llm import ModelCoder
 from agent_world.agents.coder.procedural import ProceduralCoder
-from agent_world.graphs.deps import Context, Deps, use_deps
+from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
 from agent_world.memory.store import Bundle, read_record, write_record
 from agent_world.schema import ToolVerdict
 
@@ -84,6 +84,7 @@ def after_check(state: State) -> Literal["repair", "filter"]:
 
 
 def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
+    """Wire the nodes."""
     graph = StateGraph(State, context_schema=Context, input_schema=Request)
     graph.add_node("draft", draft)
     graph.add_node("check", check)
@@ -106,7 +107,7 @@ async def write_tools(bundle: Bundle, deps: Deps) -> list[ToolVerdict]:
     Raises `StoreError` for a damaged database, `ModelError` where the coder is a model that does not answer.
     """
     request: Request = {"environment": str(bundle.root.resolve())}
-    state = await build_graph().ainvoke(request, context=deps.context)
+    state = await run_alone(build_graph(), request, deps, 60)
     return [ToolVerdict.model_validate(found) for found in state["verdicts"]]
 
 

@@ -30,9 +30,9 @@ def train_sft(
 ) -> Path:
     """Train the policy in `start` on `trajectories`; `tools` are those of each environment. Returns `out`.
 
-    The tiny policy trains all its parameters, a checkpoint gets a LoRA adapter. The learning rate stays constant
-    after a short warm-up, so GRPO finds a policy that still moves. Stopped at any moment and called again, it goes on
-    from its last saved step; finished, it returns at once.
+    The tiny policy trains all its parameters, a checkpoint gets a LoRA adapter. The learning rate ends at a tenth, not
+    at nothing, so GRPO finds a policy that still moves. Stopped at any moment and called again, it goes on from its
+    last saved step; finished, it returns at once.
     """
     if isinstance(settings.policy, ChatPolicy):
         raise UsageError("A chat policy cannot be trained; set policy.kind to tiny or checkpoint.")
@@ -63,8 +63,9 @@ def train_sft(
             learning_rate=config.learning_rate,
             max_length=config.max_tokens,
             save_steps=config.save_steps,
-            lr_scheduler_type="constant_with_warmup",
-            warmup_steps=20,
+            lr_scheduler_type="warmup_stable_decay",
+            lr_scheduler_kwargs={"num_decay_steps": int(config.steps * config.decay), "min_lr_ratio": 0.1},
+            warmup_steps=min(20, config.steps - int(config.steps * config.decay)),
             adam_beta2=0.95,
             assistant_only_loss=True,
             train_sampling_strategy="group_by_length",

@@ -141,10 +141,10 @@ class Launcher:
         uid = beside.uid if beside else _uid(number)
         folder = beside.folder if beside else self._make_folder(number, uid)
         ours, theirs = socket.socketpair()
-        with theirs:
-            answer = self._ask(number, uid, folder, order, theirs)
         channel = Channel(ours)
         try:
+            with theirs:
+                answer = self._ask(number, uid, folder, order, theirs)
             async with asyncio.timeout(_SPAWN_S):
                 pidfd = await answer
                 process = Process(uid, channel, -1, pidfd, None if beside else folder)
