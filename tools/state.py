@@ -9,7 +9,6 @@ import csv
 import hashlib
 import io
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +17,7 @@ from typing import Any
 from agent_world.schema import DatabaseSchema, RowChange, StateDiff, Table
 from agent_world.tools.files import Files
 from agent_world.tools.sqlite import UnreadableDatabase, read_tables
+from agent_world.tools.strict_json import finite_float, refuse_constant
 
 FILES = "files"
 """Table of the files that have no rows."""
@@ -109,7 +109,7 @@ _parse_again = lru_cache(maxsize=64)(_parse)
 
 def _json(content: bytes) -> list[Row]:
     try:
-        found = json.loads(content.decode("utf-8-sig"), parse_constant=_refuse, parse_float=_finite)
+        found = json.loads(content.decode("utf-8-sig"), parse_constant=refuse_constant, parse_float=finite_float)
     except (ValueError, RecursionError) as error:
         raise _Unreadable(f"not JSON: {error}") from error
     if not isinstance(found, list):
@@ -179,14 +179,3 @@ def _content_key(row: Row) -> str:
 
 def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=True)
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is out of range")
-    return number

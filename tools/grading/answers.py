@@ -1,9 +1,10 @@
 """From the text of a final response to the answer that is graded."""
 
 import json
-import math
 import re
 from typing import Any
+
+from agent_world.tools.strict_json import finite_float, refuse_constant
 
 _FENCE = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
 
@@ -20,8 +21,8 @@ def parse_answer(text: str) -> dict[str, Any] | None:
         found = json.loads(
             blocks[0] if blocks else text,
             object_pairs_hook=_unique,
-            parse_constant=_refuse,
-            parse_float=_finite,
+            parse_constant=refuse_constant,
+            parse_float=finite_float,
         )
     except (ValueError, RecursionError):
         return None
@@ -33,14 +34,3 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("a key occurs twice")
     return found
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is out of range")
-    return number
