@@ -9,7 +9,7 @@ from agent_world.graphs.demonstrate import demonstrate
 from agent_world.graphs.deps import Deps
 from agent_world.graphs.synthesize import SynthesisRequest
 from agent_world.memory.store import Bundle, read_record, read_records, write_records
-from agent_world.memory.workspace import Outcome, Workspace
+from agent_world.memory.workspace import Outcome
 from agent_world.schema import ArenaResult, Task, Trajectory
 from agent_world.training.grpo import train_grpo
 from agent_world.training.policies import initial_policy, open_policy
@@ -115,7 +115,3 @@ def arena_items(deps: Deps, number: int) -> list[tuple[Task, Bundle]]:
 
 def slug(stage: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", stage.lower())
-
-
-def space_of(deps: Deps) -> Workspace:
-    return Workspace(deps.settings.workspace)
