@@ -93,6 +93,8 @@ class Table(Record):
 
 class DatabaseSchema(Record):
     tables: tuple[Table, ...] = ()
+    volatile: tuple[str, ...] = ()
+    """Parts left out of state hash and diff (logs, counters of use): a table, a `table.column`, or a file."""
 
     def table(self, name: str) -> Table:
         return next(t for t in self.tables if t.name == name)

@@ -131,22 +131,77 @@ class TaskSettings(Record):
     keep_at: int = 2
 
 
+Rung = Literal["own_uid", "user_namespace", "confined", "limits"]
+"""How well the kernel lets us isolate, best first; `tools.sandbox.inside.jail` says what holds on each."""
+
+
 class LocalRuntime(Record):
-    """Isolated worker processes on this machine."""
+    """Isolated processes on this machine."""
 
     kind: Literal["local"] = "local"
     call_timeout_s: float = 5.0
     run_timeout_s: float = 20.0
     memory_mb: int = 512
+    """Most memory of one instance."""
+    total_memory_mb: int | None = None
+    """Most memory of all instances together; half of the machine's when left out."""
     disk_mb: int = 64
     max_instances: int = 64
+    ahead: int = Field(default=2, ge=0)
+    """Instances of an environment in use that are started before they are asked for."""
+    share_from_mb: float = Field(default=1.0, ge=0)
+    """Databases from this size on are not copied: instances share them, and keep what they change."""
+    floor: Rung = "confined"
+    """The weakest isolation under which tools may run; below it, the start is refused."""
     observation_chars: int = 4000
     clock: str = "2026-01-15T09:00:00"
     """The time that tools see, UTC."""
 
 
-RuntimeConfig = LocalRuntime
-"""Becomes a union tagged by `kind` as backends are added."""
+class E2BRuntime(Record):
+    """Sandboxes of E2B, in its cloud or self-hosted."""
+
+    kind: Literal["e2b"] = "e2b"
+    api_key: SecretStr | None = None
+    """Left out, E2B_API_KEY is read."""
+    domain: str | None = None
+    """Of a self-hosted E2B; left out, E2B_DOMAIN, else the cloud."""
+    template: str | None = None
+    lifetime_s: int = 3600
+    """After which E2B itself ends a sandbox."""
+    start_timeout_s: float = 60.0
+    call_timeout_s: float = 30.0
+    run_timeout_s: float = 60.0
+    memory_mb: int = 512
+    disk_mb: int = 64
+    max_instances: int = 20
+    observation_chars: int = 4000
+    clock: str = "2026-01-15T09:00:00"
+
+
+class McpRuntime(Record):
+    """An MCP server an instance, started inside the local sandbox on a private copy of its data."""
+
+    kind: Literal["mcp"] = "mcp"
+    command: tuple[str, ...] = Field(min_length=1)
+    """Program and arguments; `{python}` is this interpreter, `{data}` the instance's folder."""
+    env: dict[str, str] = {}
+    readable: tuple[Path, ...] = ()
+    """Folders that the server may read beside the system's libraries and this Python."""
+    start_timeout_s: float = 30.0
+    call_timeout_s: float = 30.0
+    run_timeout_s: float = 60.0
+    memory_mb: int = 1024
+    total_memory_mb: int | None = None
+    disk_mb: int = 64
+    max_instances: int = 16
+    floor: Rung = "confined"
+    observation_chars: int = 4000
+    clock: str = "2026-01-15T09:00:00"
+    """The time that programs see, UTC; the server sees the machine's."""
+
+
+RuntimeConfig = Annotated[LocalRuntime | E2BRuntime | McpRuntime, Field(discriminator="kind")]
 
 
 class TinyPolicy(Record):
@@ -261,7 +316,7 @@ class Settings(Record):
     tools: ToolSettings = ToolSettings()
     taxonomy: TaxonomySettings = TaxonomySettings()
     tasks: TaskSettings = TaskSettings()
-    runtime: RuntimeConfig = RuntimeConfig()
+    runtime: RuntimeConfig = LocalRuntime()
     policy: PolicyConfig = TinyPolicy()
     sft: SFTSettings = SFTSettings()
     grpo: GRPOSettings = GRPOSettings()

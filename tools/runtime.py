@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agent_world.schema import StateDiff
-from agent_world.settings import RuntimeConfig
+from agent_world.settings import E2BRuntime, LocalRuntime, McpRuntime, RuntimeConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,11 @@ class Observation:
     """Parsed JSON value when `ok`."""
     error: str | None = None
     """Stable code: `invalid_arguments`, `unknown_tool`, `timeout`, `crashed`, `exception`, `invalid_output`,
-    `tool_error` (a `ToolError` without a sound code), or the tool's own."""
+    `tool_error` (a `ToolError` without a sound code), `out_of_memory` (the sum over all instances was reached),
+    `infra` (the backend lost the instance and could not bring it back: no fault of the tool), or the tool's own."""
     truncated: bool = False
+    impure: bool = False
+    """The tool says that it only reads, and the state has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class RunResult:
     ok: bool
     value: Any = None
     error: str | None = None
-    """One line: exception type and message, or `timeout`, `crashed`."""
+    """One line: exception type and message, or `timeout`, `crashed`, `out_of_memory`, `infra`."""
     calls: tuple[tuple[str, dict[str, Any], Observation], ...] = ()
     output: str = ""
 
@@ -79,15 +82,39 @@ class Runtime(Protocol):
         are any). Waits while `max_instances` are live."""
         ...
 
+    def describe(self) -> tuple[str, ...]:
+        """The protections that hold, one line each; what does not hold is said as well."""
+        ...
+
 
 @asynccontextmanager
 async def open_runtime(config: RuntimeConfig) -> AsyncIterator[Runtime]:
     """Start the configured backend; end all its instances and processes on every way out."""
-    from agent_world.tools.sandbox.local import LocalBackend
-
-    backend = LocalBackend(config)
+    backend = _backend(config)
     try:
         await backend.start()
         yield backend
     finally:
         await backend.stop()
+
+
+class _Backend(Runtime, Protocol):
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+
+def _backend(config: RuntimeConfig) -> _Backend:
+    match config:
+        case LocalRuntime():
+            from agent_world.tools.sandbox.local import LocalBackend
+
+            return LocalBackend(config)
+        case E2BRuntime():
+            from agent_world.tools.sandbox.e2b import E2BBackend
+
+            return E2BBackend(config)
+        case McpRuntime():
+            from agent_world.tools.sandbox.mcp import McpBackend
+
+            return McpBackend(config)
