@@ -7,7 +7,9 @@ already holds a `Deps` for that context, the nodes share it; in Studio the first
 
 import asyncio
 import contextvars
+import hashlib
 import itertools
+import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from agent_world.agents.model import LangChainModel, open_model
@@ -25,6 +28,8 @@ from agent_world.settings import Role, Settings, load_settings
 from agent_world.tools.runtime import Runtime, open_runtime
 
 if TYPE_CHECKING:
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
     from agent_world.tools.web.browser import Browser
     from agent_world.tools.web.search import SearchBackend
 
@@ -53,6 +58,8 @@ class Deps:
     _models: dict[Role, LangChainModel] = field(default_factory=dict)
     _browsers: list["Browser"] = field(default_factory=list)
     _sites: list[object] = field(default_factory=list)
+    _savers: list["AsyncSqliteSaver"] = field(default_factory=list)
+    _checkpoints: Path | None = None
     _web_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def note(self, line: str) -> None:
@@ -93,6 +100,19 @@ class Deps:
             await self._serve_examples()
         return open_search(self.settings.web)
 
+    async def saver(self) -> "AsyncSqliteSaver | None":
+        """The checkpointer of roles called on their own; None inside the loop, which keeps its own."""
+        if self._checkpoints is None:
+            return None
+        async with self._web_lock:
+            if not self._savers:
+                from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+                self._checkpoints.parent.mkdir(parents=True, exist_ok=True)
+                opened = AsyncSqliteSaver.from_conn_string(str(self._checkpoints))
+                self._savers.append(await self._stack.enter_async_context(opened))
+            return self._savers[0]
+
     async def _serve_examples(self) -> None:
         if self.settings.web.serve_examples and not self._sites:
             from agent_world.examples.web import serve
@@ -101,17 +121,37 @@ class Deps:
             self._sites.append(await self._stack.enter_async_context(serve(web.host, web.port)))
 
 
-async def run_alone(
-    graph: CompiledStateGraph[Any, Any, Any, Any], request: Any, deps: Deps, steps: int
-) -> dict[str, Any]:
+async def run_alone(graph: StateGraph[Any, Any, Any, Any], request: Any, deps: Deps, steps: int) -> dict[str, Any]:
     """The final state of `graph` on `request`, at most `steps` steps.
 
-    In a context of its own: called from a node of the loop, a graph would else write into the loop's checkpoints, and
-    a loop that resumes would go on in the middle of it, on files that are gone. Started over, it is right.
+    A role called on its own keeps checkpoints: killed and called again with the same request, it goes on after the
+    last node that was finished. As a unit of the loop it keeps none, and starts over. Either way it runs in a context
+    of its own: from a node of the loop it would else write into the loop's checkpoints.
     """
-    work = graph.ainvoke(request, {"recursion_limit": steps}, context=deps.context)
+    work = _run(graph, request, deps, steps)
     state: dict[str, Any] = await asyncio.create_task(work, context=contextvars.Context())
     return state
+
+
+async def _run(graph: StateGraph[Any, Any, Any, Any], request: Any, deps: Deps, steps: int) -> dict[str, Any]:
+    saver = await deps.saver()
+    compiled = graph.compile(checkpointer=saver)
+    config: Any = {"recursion_limit": steps}
+    if saver is None:
+        return await compiled.ainvoke(request, config, context=deps.context)
+    thread = _thread(compiled, request, deps)
+    config["configurable"] = {"thread_id": thread}
+    unfinished = bool((await compiled.aget_state(config)).next)
+    state = await compiled.ainvoke(None if unfinished else request, config, context=deps.context, durability="sync")
+    await saver.adelete_thread(thread)
+    return state
+
+
+def _thread(compiled: CompiledStateGraph[Any, Any, Any, Any], request: Any, deps: Deps) -> str:
+    """The same graph, request and settings: the same run."""
+    nodes = sorted(compiled.get_graph().nodes)
+    facts = json.dumps([nodes, request, deps.settings.model_dump(mode="json")], sort_keys=True)
+    return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
 
 _open: dict[Context, Deps] = {}
@@ -119,9 +159,15 @@ _serial = itertools.count()
 
 
 @asynccontextmanager
-async def open_deps(settings: Settings, progress: Progress | None = None) -> AsyncIterator[Deps]:
-    """Open what a run needs; end every process it started on every way out."""
-    async with _opened(settings, Context(config=f"open:{next(_serial)}"), progress) as deps:
+async def open_deps(
+    settings: Settings, progress: Progress | None = None, *, checkpoints: bool = True
+) -> AsyncIterator[Deps]:
+    """Open what a run needs; end every process it started on every way out.
+
+    With `checkpoints`, roles keep theirs in the workspace's `roles.sqlite` while they run.
+    """
+    path = settings.workspace / "roles.sqlite" if checkpoints else None
+    async with _opened(settings, Context(config=f"open:{next(_serial)}"), progress, path) as deps:
         yield deps
 
 
@@ -135,15 +181,19 @@ async def use_deps(context: Context | None) -> AsyncIterator[Deps]:
         return
     if os.environ.get("LANGGRAPH_ALLOW_BLOCKING") == "false":  # set by `langgraph dev`, which then refuses file reads
         raise UsageError("Our nodes read files where they run: start the server as langgraph dev --allow-blocking.")
-    async with _opened(load_settings(Path(context.config), context.overrides), context, None) as deps:
+    async with _opened(load_settings(Path(context.config), context.overrides), context, None, None) as deps:
         yield deps
 
 
 @asynccontextmanager
-async def _opened(settings: Settings, context: Context, progress: Progress | None) -> AsyncIterator[Deps]:
+async def _opened(
+    settings: Settings, context: Context, progress: Progress | None, checkpoints: Path | None
+) -> AsyncIterator[Deps]:
     async with AsyncExitStack() as stack:
         runtime = await stack.enter_async_context(open_runtime(settings.runtime))
-        deps = Deps(settings, Store(settings.workspace), runtime, progress or silent(), context, stack)
+        deps = Deps(
+            settings, Store(settings.workspace), runtime, progress or silent(), context, stack, _checkpoints=checkpoints
+        )
         _open[context] = deps
         try:
             yield deps

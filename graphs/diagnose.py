@@ -105,8 +105,8 @@ async def guide(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         }
 
 
-def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
-    """Wire the nodes."""
+def wire() -> StateGraph[State, Context, Request, State]:
+    """Nodes and edges."""
     graph = StateGraph(State, context_schema=Context, input_schema=Request)
     graph.add_node("collect", collect)
     graph.add_node("classify", classify_failures)
@@ -117,7 +117,12 @@ def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
     graph.add_edge("classify", "rank")
     graph.add_edge("rank", "guide")
     graph.add_edge("guide", END)
-    return graph.compile()
+    return graph
+
+
+def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
+    """The compiled graph, for Studio."""
+    return wire().compile()
 
 
 async def diagnose(number: int, trajectories: Sequence[Trajectory], bundles: Sequence[Bundle], deps: Deps) -> Diagnosis:
@@ -129,7 +134,7 @@ async def diagnose(number: int, trajectories: Sequence[Trajectory], bundles: Seq
     path = folder_of(deps, number) / "trajectories.jsonl"
     write_records(path, [run for run in trajectories if run.environment in names])
     request = Request(round=number, trajectories=[path.relative_to(deps.settings.workspace).as_posix()])
-    await run_alone(build_graph(), request, deps, 12)
+    await run_alone(wire(), request, deps, 12)
     return read_record(folder_of(deps, number) / "diagnosis.json", Diagnosis)
 
 

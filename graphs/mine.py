@@ -146,8 +146,8 @@ def after_complexify(state: State) -> Literal["complexify", "__end__"]:
     return "complexify" if state["round"] < state["rounds"] else "__end__"
 
 
-def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
-    """Wire the nodes."""
+def wire() -> StateGraph[State, Context, Request, State]:
+    """Nodes and edges."""
     graph = StateGraph(State, context_schema=Context, input_schema=Request)
     for name, node in (("search", search), ("read", read), ("assess", assess)):
         graph.add_node(name, node)
@@ -160,7 +160,12 @@ def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
     graph.add_edge("persist", "complexify")
     graph.add_edge("drop", END)
     graph.add_conditional_edges("complexify", after_complexify)
-    return graph.compile()
+    return graph
+
+
+def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
+    """The compiled graph, for Studio."""
+    return wire().compile()
 
 
 async def mine_theme(theme: Theme, deps: Deps) -> Bundle | Dropped:
@@ -169,7 +174,7 @@ async def mine_theme(theme: Theme, deps: Deps) -> Bundle | Dropped:
     Raises `WebError` when search or browser do not work at all.
     """
     request = Request(theme=theme.model_dump(mode="json", by_alias=True))
-    state = await run_alone(build_graph(), request, deps, 100)
+    state = await run_alone(wire(), request, deps, 100)
     if state["environment"]:
         return deps.store.bundle(state["environment"])
     return Dropped(kind="theme", id=theme.id, reason=state["reason"])
@@ -236,16 +241,20 @@ def complexify_bundle(bundle: Bundle, deps: Deps, round: int) -> None:
     """One round in place: new files, fuller tables, then the head. Tables keep their columns once tools exist."""
     environment = bundle.environment()
     theme = environment.theme
-    material = mine_of(deps, theme).material()
+    mine = mine_of(deps, theme)
+    if any(done.number == round for done in environment.rounds):  # a kill came between this work and its checkpoint
+        return mine.end_round()
+    mine.begin_round(bundle.database)
+    material = mine.material()
     database, record = enrich(
         load_database(bundle, environment.database), material, round, seed_of(deps, theme),
         deps.settings.mining.max_rows, columns=not bundle.tools(),
     )  # fmt: skip
-    if record is None:
-        return
-    database.write(bundle)
-    update = {"database": database.schema(), "rounds": (*environment.rounds, record)}
-    bundle.write_environment(environment.model_copy(update=update))
+    if record is not None:
+        database.write(bundle)
+        update = {"database": database.schema(), "rounds": (*environment.rounds, record)}
+        bundle.write_environment(environment.model_copy(update=update))
+    mine.end_round()
 
 
 def _grow(bundle: Bundle, grown: Bundle, deps: Deps) -> None:

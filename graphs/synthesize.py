@@ -138,7 +138,8 @@ async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         bundle = bundle_of(deps, state["environment"])
         world = await asyncio.to_thread(World, bundle)
         candidates = await asyncio.to_thread(read_records, bundle.root / CANDIDATES, Task)
-        before = await asyncio.to_thread(read_records, bundle.root / KEPT, Task)
+        written = await asyncio.to_thread(read_records, bundle.root / KEPT, Task)
+        before = written[: sum(state["kept"].values())]  # more, where a kill came between this write and the checkpoint
         seen = Seen()
         for task in [*(bundle.tasks() if state.get("append") else []), *before]:
             seen.add(task)
@@ -209,6 +210,8 @@ async def _judge_edges(graph: nx.DiGraph, world: World, deps: Deps) -> None:
 
 
 def _persist(bundle: Bundle, append: bool) -> None:
+    if not (bundle.root / KEPT).exists():  # a kill came between this work and its checkpoint
+        return
     kept = read_records(bundle.root / KEPT, Task)
     known = {task.id for task in kept}
     before = [task for task in bundle.tasks() if task.id not in known] if append else []
@@ -216,8 +219,8 @@ def _persist(bundle: Bundle, append: bool) -> None:
     _start_over(bundle)
 
 
-def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
-    """Wire the nodes."""
+def wire() -> StateGraph[State, Context, Request, State]:
+    """Nodes and edges."""
     graph = StateGraph(State, context_schema=Context, input_schema=Request)
     graph.add_node("analyse", analyse)
     graph.add_node("propose", propose_batch)
@@ -232,7 +235,12 @@ def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
     graph.add_conditional_edges("gate", after_gate)
     graph.add_edge("retain", "persist")
     graph.add_edge("persist", END)
-    return graph.compile()
+    return graph
+
+
+def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
+    """The compiled graph, for Studio."""
+    return wire().compile()
 
 
 # --- The work itself -------------------------------------------------------------------------------------
@@ -252,7 +260,7 @@ async def synthesize(bundle: Bundle, request: SynthesisRequest, deps: Deps) -> S
         levels=list(request.levels),
         append=request.append,
     )
-    state = await run_alone(build_graph(), wanted, deps, 200)
+    state = await run_alone(wire(), wanted, deps, 200)
     kept = [task for task in bundle.tasks() if task.id not in before]
     dropped = [Dropped.model_validate(d) for d in state.get("dropped", [])]
     return SynthesisReport(kept, dropped, round(time.monotonic() - started, 2))

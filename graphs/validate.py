@@ -111,8 +111,8 @@ def verdict(before: Validation, runs: list[dict[str, Any]], keep_at: int) -> Val
     )
 
 
-def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
-    """Wire the nodes."""
+def wire() -> StateGraph[State, Context, Request, State]:
+    """Nodes and edges."""
     graph = StateGraph(State, context_schema=Context, input_schema=Request)
     graph.add_node("gate", gate)
     graph.add_node("attempt", attempt, input_schema=Attempt)
@@ -121,7 +121,12 @@ def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
     graph.add_conditional_edges("gate", after_gate, ["attempt", END])
     graph.add_edge("attempt", "decide")
     graph.add_edge("decide", END)
-    return graph.compile()
+    return graph
+
+
+def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
+    """The compiled graph, for Studio."""
+    return wire().compile()
 
 
 # --- The work itself -------------------------------------------------------------------------------------
@@ -131,7 +136,7 @@ async def validate(bundle: Bundle, task: Task, deps: Deps) -> Task:
     """The task with its validation record: gate, and attempts where the validator has a model. Nothing is written
     to the bundle."""
     request = Request(bundle=str(bundle.root), task=task.model_dump(mode="json"))
-    state = await run_alone(build_graph(), request, deps, 20)
+    state = await run_alone(wire(), request, deps, 20)
     return task.model_copy(update={"validation": Validation.model_validate(state["validation"])})
 
 

@@ -83,8 +83,8 @@ def after_check(state: State) -> Literal["repair", "filter"]:
     return "repair" if state["repairs"] > 0 and failing(state) else "filter"
 
 
-def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
-    """Wire the nodes."""
+def wire() -> StateGraph[State, Context, Request, State]:
+    """Nodes and edges."""
     graph = StateGraph(State, context_schema=Context, input_schema=Request)
     graph.add_node("draft", draft)
     graph.add_node("check", check)
@@ -97,7 +97,12 @@ def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
     graph.add_edge("repair", "check")
     graph.add_edge("filter", "persist")
     graph.add_edge("persist", END)
-    return graph.compile()
+    return graph
+
+
+def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
+    """The compiled graph, for Studio."""
+    return wire().compile()
 
 
 async def write_tools(bundle: Bundle, deps: Deps) -> list[ToolVerdict]:
@@ -107,7 +112,7 @@ async def write_tools(bundle: Bundle, deps: Deps) -> list[ToolVerdict]:
     Raises `StoreError` for a damaged database, `ModelError` where the coder is a model that does not answer.
     """
     request: Request = {"environment": str(bundle.root.resolve())}
-    state = await run_alone(build_graph(), request, deps, 60)
+    state = await run_alone(wire(), request, deps, 60)
     return [ToolVerdict.model_validate(found) for found in state["verdicts"]]
 
 
@@ -144,6 +149,8 @@ def failing(state: State) -> dict[str, tuple[str, ...]]:
 
 def keep(bundle: Bundle, checks: list[ToolCheck], keep_above: float) -> list[ToolVerdict]:
     """Write the kept tools with those of their tests that pass, then the verdicts on all, then forget the draft."""
+    if not _draft_path(bundle).exists():  # a kill came between this work and its checkpoint
+        return list(bundle.environment().tools)
     written = read_record(_draft_path(bundle), Draft)
     verdicts = [verdict(tool, found, keep_above) for tool, found in zip(written.tools, checks, strict=True)]
     failures = {test for found in checks for test in found.failures}

@@ -7,6 +7,7 @@ Every write goes to a temporary name first and is renamed into place, so a kill 
 or the new file, never half of one.
 """
 
+import glob
 import hashlib
 import json
 import os
@@ -38,11 +39,19 @@ def write_bytes(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+        _sweep(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise StoreError(
             f"Cannot write {path}: {error.strerror}; free some space or choose another workspace."
         ) from error
+
+
+def _sweep(path: Path) -> None:
+    """Remove what killed processes left of earlier attempts to write `path`."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        if not Path("/proc", left.name.split(".")[-2]).exists():
+            left.unlink(missing_ok=True)
 
 
 def to_json(value: Record) -> str:

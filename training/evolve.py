@@ -190,7 +190,7 @@ async def evolve(settings: Settings, *, fresh: bool = False, progress: Progress 
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     with own_workspace(settings, fresh=fresh):
-        async with open_deps(settings, progress) as deps:
+        async with open_deps(settings, progress, checkpoints=False) as deps:
             check_models(deps)
             deps.progress.say(engines_line(settings))
             async with AsyncSqliteSaver.from_conn_string(str(settings.workspace / "checkpoints.sqlite")) as saver:
@@ -213,7 +213,7 @@ FACTORY = ("themes", "mine", "tools", "taxonomy", "tasks")
 async def build(settings: Settings, progress: Progress | None = None) -> None:
     """The factory stages alone; a later `evolve` in the same workspace reuses all of it."""
     with own_workspace(settings):
-        async with open_deps(settings, progress) as deps:
+        async with open_deps(settings, progress, checkpoints=False) as deps:
             check_models(deps)
             deps.progress.say(engines_line(settings))
             for name in FACTORY:

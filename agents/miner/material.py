@@ -2,6 +2,7 @@
 
 WORKSPACE/mined/<theme>/crawl.jsonl      every search, page and download with its time and outcome
 WORKSPACE/mined/<theme>/raw/<n>.json     each table as the web gave it
+WORKSPACE/mined/<theme>/before_round/    the database before a round of complexification, while that runs
 WORKSPACE/mined/<theme>/material.json    the chosen tables, typed and linked, with all their usable rows
 """
 
@@ -67,6 +68,21 @@ class Mine:
         raw = found["raw"]
         rows = tuple(tuple(row) for row in raw["rows"])
         return RawTable(**{**raw, "header": tuple(raw["header"]), "rows": rows}), found["context"]
+
+    def begin_round(self, database: Path) -> None:
+        """Keep the database as it was; or, where a round was killed, put it back."""
+        kept = self.root / "before_round"
+        if kept.exists():
+            shutil.rmtree(database)
+            shutil.copytree(kept, database)
+            return
+        half = kept.with_suffix(".tmp")
+        shutil.rmtree(half, ignore_errors=True)
+        shutil.copytree(database, half)
+        half.rename(kept)
+
+    def end_round(self) -> None:
+        shutil.rmtree(self.root / "before_round", ignore_errors=True)
 
     def write_material(self, material: Material) -> None:
         write_record(self.root / "material.json", material)

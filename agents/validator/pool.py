@@ -51,6 +51,9 @@ class OneInstance:
     async def open(self, environment: Path, *, seed: int = 0) -> Instance:
         return _Kept(self.instance)
 
+    def describe(self) -> tuple[str, ...]:
+        return ("one instance that another runtime opened",)
+
 
 @dataclass(frozen=True, slots=True)
 class _Kept:

@@ -110,9 +110,14 @@ def test_a_finished_run_finishes_in_seconds_and_changes_nothing(finished: tuple[
 def test_a_run_killed_again_and_again_makes_the_same_environments_and_tasks(
     finished: tuple[Path, str], tmp_path: Path
 ) -> None:
-    """kill -9 in the middle of mining, of tasks and of training, then a run that is left alone."""
+    """kill -9 in the middle of every long stage, then a run that is left alone."""
     workspace = tmp_path / "killed"
-    for sign in ("mined/*/raw/*", "done/tools/*.json", "policies/initial/*"):
+    stages = {
+        "mining": "mined/*/raw/*", "tools": "done/tools/*", "tasks": "done/tasks/*", "SFT": "policies/initial/*",
+        "arena": "policies/sft/complete", "diagnosis": "arena/after_sft.json", "growth": "diagnoses/round_1.json",
+        "GRPO": "done/targeted_1/*", "last arena": "policies/round_1/complete",
+    }  # fmt: skip
+    for sign in stages.values():
         kill_when(command(workspace, 8761), workspace, sign)
     last = subprocess.run(command(workspace, 8761), capture_output=True, text=True, check=False)
     assert last.returncode == 0, last.stderr[-2000:]
