@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,13 +71,25 @@ class Order:
     seed: str
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A foreign program to start in a process's place, once a byte has come over its channel."""
+
+    argv: Sequence[str]
+    environment: Mapping[str, str]
+    standard: Sequence[int]
+    """Descriptors for its standard input, output and errors; the caller closes its own."""
+
+
 class Launcher:
     """Owns the zygote. Used from one event loop."""
 
-    def __init__(self, namespaces: bool = True) -> None:
-        """`namespaces` False goes without them even where the kernel grants them."""
+    def __init__(self, namespaces: bool = True, readable: Sequence[str] = ()) -> None:
+        """`namespaces` False goes without them even where the kernel grants them; `readable` are paths that
+        processes may read beside the system's libraries."""
         self.rung: Rung = "confined"
         self._namespaces = namespaces
+        self._readable = list(readable)
         self._folders: Path | None = None
         self._zygote: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -88,7 +101,7 @@ class Launcher:
         """Raises `SandboxError` where the kernel refuses what isolation needs."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._zygote = _start_interpreter(theirs.fileno(), self._namespaces)
+            self._zygote = _start_interpreter(theirs.fileno(), self._namespaces, self._readable)
         ours.setblocking(False)
         self._control = ours
         try:
@@ -126,15 +139,15 @@ class Launcher:
             self._folders = None
         self._fail_all()
 
-    async def spawn(self, order: Order, beside: Process | None = None) -> Process:
+    async def spawn(self, order: Order, beside: Process | None = None, program: Program | None = None) -> Process:
         """A locked-down process with an empty private folder, or in that of `beside` (on the rung `confined`).
 
         Raises `SandboxError`.
         """
         async with self._starting:
-            return await self._spawn(order, beside)
+            return await self._spawn(order, beside, program)
 
-    async def _spawn(self, order: Order, beside: Process | None) -> Process:
+    async def _spawn(self, order: Order, beside: Process | None, program: Program | None) -> Process:
         if not self._control:
             raise SandboxError("The sandbox is not running: its zygote has ended.")
         number = next(self._ids)
@@ -144,7 +157,7 @@ class Launcher:
         channel = Channel(ours)
         try:
             with theirs:
-                answer = self._ask(number, uid, folder, order, theirs)
+                answer = self._ask(number, uid, folder, order, theirs, program)
             async with asyncio.timeout(_SPAWN_S):
                 pidfd = await answer
                 process = Process(uid, channel, -1, pidfd, None if beside else folder)
@@ -167,9 +180,15 @@ class Launcher:
         return folder
 
     def _ask(
-        self, number: int, uid: int, folder: Path | None, order: Order, theirs: socket.socket
+        self,
+        number: int,
+        uid: int,
+        folder: Path | None,
+        order: Order,
+        theirs: socket.socket,
+        program: Program | None,
     ) -> "asyncio.Future[int]":
-        request = {
+        request: dict[str, Any] = {
             "id": number,
             "uid": uid,
             "folder": str(folder or ""),
@@ -178,11 +197,14 @@ class Launcher:
             "clock_ns": order.clock_ns,
             "seed": order.seed,
         }
+        if program:
+            request["program"] = {"argv": list(program.argv), "env": dict(program.environment)}
+        fds = [theirs.fileno(), *(program.standard if program else ())]
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
         assert self._control is not None
         try:
-            socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
+            socket.send_fds(self._control, [json.dumps(request).encode()], fds)
         except OSError as error:
             del self._waiting[number]
             raise SandboxError(f"The sandbox takes no more requests: {error.strerror}.") from error
@@ -222,7 +244,7 @@ def _uid(number: int) -> int:
     return _FIRST_UID + number % _UIDS
 
 
-def _start_interpreter(control: int, namespaces: bool) -> "subprocess.Popen[bytes]":
+def _start_interpreter(control: int, namespaces: bool, readable: Sequence[str]) -> "subprocess.Popen[bytes]":
     """A clean interpreter: no inherited variables or descriptors, no site packages, hashing without chance.
 
     (`-I` would ignore PYTHONHASHSEED; with an environment of our own, `-P -s -S` shuts out as much.)
@@ -230,7 +252,7 @@ def _start_interpreter(control: int, namespaces: bool) -> "subprocess.Popen[byte
     here = str(Path(__file__).resolve().parent)
     program = (
         f"import sys; sys.path.insert(0, {here!r}); from inside.zygote import main; "
-        f"sys.path.pop(0); main({control}, {namespaces})"
+        f"sys.path.pop(0); main({control}, {namespaces}, {list(readable)})"
     )
     environment = {
         "PYTHONHASHSEED": "0",

@@ -10,6 +10,7 @@ On all of them: no privilege, limits, and seccomp, which refuses sockets and wha
 import os
 import resource
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,11 +20,13 @@ Rung = Literal["own_uid", "user_namespace", "confined"]
 
 HOME = "/db"
 """Where an instance finds its database, but on the rung `confined`."""
+SCRATCH = "/scratch"
+"""Where a program may put temporary files."""
 _SHARED = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS | kernel.CLONE_NEWPID
 _READ_ONLY = kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID | kernel.MS_NODEV
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
-_MAX_FILES = 64
-_MAX_PROCESSES = 16
+_MAX_FILES, _MAX_FILES_OF_PROGRAM = 64, 256
+_MAX_PROCESSES, _MAX_PROCESSES_OF_PROGRAM = 16, 64
 _MAX_INODES = 2048
 _MAX_CPU_S = 3600
 
@@ -37,6 +40,8 @@ class Room:
     disk_mb: int
     folder: str
     """On the rung `confined`, its folder, made by the trusted side; elsewhere it gets a disk of its own."""
+    program: bool = False
+    """A foreign program lives here: it may have more threads, and reserve addresses that it does not use."""
 
 
 def enter_namespaces(proc: int) -> Rung:
@@ -63,17 +68,19 @@ def _map_ids(proc: int, uid: int, gid: int) -> None:
             os.close(file)
 
 
-def build_root() -> None:
-    """Make a new root that holds the interpreter and the system's libraries, read-only, and nothing else."""
+def build_root(more: Sequence[str] = ()) -> None:
+    """Make a new root that holds the interpreter, the system's libraries and `more`, read-only, and nothing else."""
+    os.umask(0o022)  # whoever lives here must get through the folders made
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     base = "/mnt" if os.path.isdir("/mnt") else "/tmp"
     kernel.mount("tmpfs", base, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=755,size=1m")
-    for path in _readable():
+    for path in _readable(more):
         _bind(path, base + path)
     os.makedirs(base + "/dev")
     for path in _DEVICES:
         _bind(path, base + path)
     os.mkdir(base + HOME)
+    os.mkdir(base + SCRATCH)
     os.mkdir(base + "/.old")
     kernel.pivot_root(base, base + "/.old")
     os.chdir("/")
@@ -82,12 +89,12 @@ def build_root() -> None:
     kernel.mount("none", "/", flags=_READ_ONLY)
 
 
-def _readable() -> list[str]:
-    """Folders that Python needs to import and load libraries; none lies inside another."""
+def _readable(more: Sequence[str] = ()) -> list[str]:
+    """Folders that Python needs to import and load libraries, and `more`; none lies inside another."""
     python = {os.path.realpath(prefix) for prefix in (sys.base_prefix, sys.base_exec_prefix)}
     found: list[str] = []
-    for path in sorted({"/usr", "/lib", "/lib64", *python}):
-        if os.path.isdir(path) and not any(path == outer or path.startswith(outer + "/") for outer in found):
+    for path in sorted({"/usr", "/lib", "/lib64", *python, *more}):
+        if os.path.exists(path) and not any(path == outer or path.startswith(outer + "/") for outer in found):
             found.append(path)
     return found
 
@@ -96,6 +103,7 @@ def _bind(source: str, target: str) -> None:
     if os.path.isdir(source):
         os.makedirs(target)
     else:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY))
     kernel.mount(source, target, flags=kernel.MS_BIND | kernel.MS_REC)
     if os.path.isdir(source):
@@ -120,7 +128,8 @@ def enter_room(room: Room, rung: Rung, proc: int) -> int:
         kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS)
         _map_ids(proc, uid, gid)
     options = f"size={room.disk_mb}m,nr_inodes={_MAX_INODES},mode=700,uid={uid},gid={gid}"
-    kernel.mount("tmpfs", HOME, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC, options)
+    for place in (HOME, SCRATCH) if room.program else (HOME,):
+        kernel.mount("tmpfs", place, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC, options)
     os.chdir(HOME)
     return os.open(".", os.O_RDONLY | os.O_DIRECTORY)
 
@@ -135,12 +144,13 @@ def shut(room: Room, rung: Rung) -> None:
     kernel.give_up_privileges()
     kernel.die_with_parent()
     # Without a uid or a user namespace of its own, the count would be of all the caller's processes.
-    processes = _MAX_PROCESSES if root or rung == "user_namespace" else resource.RLIM_INFINITY
+    most_processes = _MAX_PROCESSES_OF_PROGRAM if room.program else _MAX_PROCESSES
+    processes = most_processes if root or rung == "user_namespace" else resource.RLIM_INFINITY
     megabyte = 1024 * 1024
     for limit, value in (
-        (resource.RLIMIT_AS, room.memory_mb * megabyte),
+        (resource.RLIMIT_DATA if room.program else resource.RLIMIT_AS, room.memory_mb * megabyte),
         (resource.RLIMIT_FSIZE, room.disk_mb * megabyte),
-        (resource.RLIMIT_NOFILE, _MAX_FILES),
+        (resource.RLIMIT_NOFILE, _MAX_FILES_OF_PROGRAM if room.program else _MAX_FILES),
         (resource.RLIMIT_NPROC, processes),
         (resource.RLIMIT_CPU, _MAX_CPU_S),
         (resource.RLIMIT_CORE, 0),

@@ -6,6 +6,7 @@ socket ends the zygote. Where there are namespaces it is process 1 of its own, s
 there are none, instances cannot have children, and each dies with its parent.
 """
 
+import fcntl
 import gc
 import importlib
 import json
@@ -14,9 +15,10 @@ import shutil
 import signal
 import socket
 import tempfile
+from collections.abc import Sequence
 from typing import Any
 
-from . import filters, frozen, jail, kernel, serve
+from . import filters, frozen, jail, kernel, program, serve
 
 PRELOADED = (
     "ast", "base64", "bisect", "calendar", "cmath", "collections", "contextlib", "copy", "csv", "ctypes",
@@ -29,17 +31,23 @@ PRELOADED = (
 """Loaded once, before any fork, so that an instance imports them for nothing."""
 
 _MESSAGE = 65_536
+_MOST_FDS = 4
+"""An end of a channel; for a program, its standard input, output and errors as well."""
 _REFUSED = 3
+_OUT_OF_THE_WAY = 32
 
 
-def main(control_fd: int, namespaces: bool) -> None:
-    """Build the best walls that the kernel grants, say which, and serve until the trusted side goes away."""
+def main(control_fd: int, namespaces: bool, readable: Sequence[str] = ()) -> None:
+    """Build the best walls that the kernel grants, say which, and serve until the trusted side goes away.
+
+    `readable` are paths that instances may read beside the system's libraries.
+    """
     control = socket.socket(fileno=control_fd)
     for name in PRELOADED:
         importlib.import_module(name)
     frozen.install()
     proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
-    if namespaces and _fork_and_wait(lambda: _in_namespaces(control, proc)) != _REFUSED:
+    if namespaces and _fork_and_wait(lambda: _in_namespaces(control, proc, readable)) != _REFUSED:
         return
     if not filters.landlock_version():
         _send(control, {"error": "the kernel grants neither namespaces nor Landlock"})
@@ -53,18 +61,18 @@ def main(control_fd: int, namespaces: bool) -> None:
         shutil.rmtree(folders, ignore_errors=True)
 
 
-def _in_namespaces(control: socket.socket, proc: int) -> int:
+def _in_namespaces(control: socket.socket, proc: int, readable: Sequence[str]) -> int:
     """The outer of two processes; the inner is process 1. Returns an exit status: `_REFUSED`, or 0 after serving."""
     try:
         rung = jail.enter_namespaces(proc)
     except OSError:
         return _REFUSED
-    return _fork_and_wait(lambda: _as_process_1(control, proc, rung))
+    return _fork_and_wait(lambda: _as_process_1(control, proc, rung, readable))
 
 
-def _as_process_1(control: socket.socket, proc: int, rung: jail.Rung) -> int:
+def _as_process_1(control: socket.socket, proc: int, rung: jail.Rung, readable: Sequence[str]) -> int:
     try:
-        jail.build_root()
+        jail.build_root(readable)
     except OSError:
         return _REFUSED
     _serve(control, proc, rung)
@@ -90,7 +98,7 @@ def _serve(control: socket.socket, proc: int, rung: jail.Rung, folders: str = ""
     _send(control, {"rung": rung, "folders": folders})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
     while True:
-        message, fds, _, _ = socket.recv_fds(control, _MESSAGE, 1)
+        message, fds, _, _ = socket.recv_fds(control, _MESSAGE, _MOST_FDS)
         if not message:
             return
         request = json.loads(message)
@@ -100,9 +108,10 @@ def _serve(control: socket.socket, proc: int, rung: jail.Rung, folders: str = ""
             _send(control, {"id": request["id"], "error": str(error)})
         else:
             if pid == 0:
-                _live(socket.socket(fileno=fds[0]), request, proc, rung)
+                _live(fds, request, proc, rung)
             _answer(control, request["id"], pid)
-        os.close(fds[0])
+        for fd in fds:
+            os.close(fd)
 
 
 def _fork(own: int) -> int:
@@ -122,32 +131,38 @@ def _answer(control: socket.socket, request: int, pid: int) -> None:
     os.close(pidfd)
 
 
-def _live(channel: socket.socket, request: dict[str, Any], proc: int, rung: jail.Rung) -> None:
+def _live(fds: list[int], request: dict[str, Any], proc: int, rung: jail.Rung) -> None:
     """The life of an instance's process. Never returns."""
+    channel, started = socket.socket(fileno=fds[0]), request.get("program")
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        room = jail.Room(request["uid"], request["memory_mb"], request["disk_mb"], request["folder"])
+        room = jail.Room(request["uid"], request["memory_mb"], request["disk_mb"], request["folder"], bool(started))
         home = jail.enter_room(room, rung, proc)
         # Before the limits: the kernel holds descriptors on their way against the sender's.
         socket.send_fds(channel, [b"+"], [home])
-        channel = _alone(channel)
+        channel = _alone(channel, fds[1:])
         jail.shut(room, rung)
         channel.sendall(b"+")
     except OSError as error:
         channel.sendall(b"-" + str(error).encode())
         os._exit(1)
     try:
+        if started:
+            program.supervise(channel, started["argv"], started["env"])
         frozen.begin(request["clock_ns"], request["seed"])
         serve.serve(channel)
     finally:
         os._exit(0)
 
 
-def _alone(channel: socket.socket) -> socket.socket:
-    """The same channel as descriptor 3: all that this process has beside 0 to 2."""
-    os.dup2(channel.detach(), 3)
-    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
-    return socket.socket(fileno=3)
+def _alone(channel: socket.socket, standard: list[int]) -> socket.socket:
+    """The same channel as descriptor 3, and a program's `standard` ones after it: all that there is beside 0 to 2."""
+    # First to places where none of them is in the way of another.
+    kept = [fcntl.fcntl(fd, fcntl.F_DUPFD, _OUT_OF_THE_WAY) for fd in (channel.detach(), *standard)]
+    for place, fd in enumerate(kept, program.CHANNEL):
+        os.dup2(fd, place)
+    os.closerange(program.CHANNEL + len(kept), os.sysconf("SC_OPEN_MAX"))
+    return socket.socket(fileno=program.CHANNEL)
 
 
 def _send(control: socket.socket, message: dict[str, Any], *fds: int) -> None:
