@@ -11,27 +11,24 @@ fresh one on the files that were left.
 
 import asyncio
 import itertools
-import json
 import os
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agent_world.errors import SandboxError, UsageError
+from agent_world.errors import SandboxError
 from agent_world.schema import StateDiff
 from agent_world.settings import LocalRuntime
 from agent_world.tools.files import Files, pack, read_files, unpack, write_files
 from agent_world.tools.observation import error_observation, outcome_observation
 from agent_world.tools.runtime import Observation, RunResult
 from agent_world.tools.sandbox.channel import ChannelClosed
+from agent_world.tools.sandbox.exchange import Call, fault, follow, nanoseconds, ready, run_result
 from agent_world.tools.sandbox.launcher import Launcher, Order, Process
 from agent_world.tools.sandbox.template import Template, Templates
 from agent_world.tools.state import State, diff, read_state
 
 _MEGABYTE = 1024 * 1024
-_MAX_CALLS = 10_000
-"""Most tool calls of one program."""
 
 
 class LocalBackend:
@@ -46,7 +43,7 @@ class LocalBackend:
 
     async def start(self) -> None:
         """Raises `SandboxError` where this machine cannot isolate, `UsageError` for a wrong clock."""
-        _nanoseconds(self.config.clock)
+        nanoseconds(self.config.clock)
         await self.launcher.start()
 
     async def stop(self) -> None:
@@ -73,7 +70,7 @@ class LocalBackend:
 
     def order(self, seed: int) -> Order:
         config = self.config
-        return Order(config.memory_mb, config.disk_mb, _nanoseconds(config.clock), str(seed))
+        return Order(config.memory_mb, config.disk_mb, nanoseconds(config.clock), str(seed))
 
     def describe(self) -> tuple[str, ...]:
         """The protections that hold, one line each."""
@@ -99,14 +96,6 @@ class LocalBackend:
         )
 
 
-def _nanoseconds(clock: str) -> int:
-    try:
-        moment = datetime.fromisoformat(clock)
-    except ValueError as error:
-        raise UsageError(f"Setting runtime.clock must be a time like 2026-01-15T09:00:00, not {clock!r}.") from error
-    return int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()) * 1_000_000_000
-
-
 class LocalInstance:
     """One environment on files of its own."""
 
@@ -120,15 +109,15 @@ class LocalInstance:
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
         config = self._backend.config
-        fault = self._fault(tool, arguments)
-        if fault:
-            return fault
+        refused = fault(self._template, tool, arguments)
+        if refused:
+            return refused
         request = next(self._ids)
         process = await self._alive()
         try:
             async with asyncio.timeout(config.call_timeout_s):
-                ready = self._ready(tool, arguments)
-                await process.channel.send({"id": request, "op": "call", "tool": tool, "arguments": ready})
+                checked = ready(self._template, tool, arguments)
+                await process.channel.send({"id": request, "op": "call", "tool": tool, "arguments": checked})
                 outcome = await process.channel.receive(request)
         except TimeoutError:
             process.kill()
@@ -143,7 +132,7 @@ class LocalInstance:
 
     async def run(self, source: str, function: str, arguments: Mapping[str, Any]) -> RunResult:
         config = self._backend.config
-        calls: list[tuple[str, dict[str, Any], Observation]] = []
+        calls: list[Call] = []
         process = await self._for_a_program()
         request = next(self._ids)
         message = {"id": request, "op": "run", "source": source, "function": function, "arguments": dict(arguments)}
@@ -151,7 +140,7 @@ class LocalInstance:
         try:
             async with asyncio.timeout(config.run_timeout_s):
                 await process.channel.send(message)
-                answer = await self._follow(process, request, calls)
+                answer = await follow(process.channel, self._template, request, calls, config.observation_chars)
         except TimeoutError:
             process.kill()
             return RunResult(ok=False, error="timeout", calls=tuple(calls))
@@ -164,7 +153,7 @@ class LocalInstance:
         finally:
             if process is not self._process:
                 process.release()
-        return _result(answer, calls)
+        return run_result(answer, calls)
 
     async def _for_a_program(self) -> Process:
         """The instance's process, which forks for it; where that is refused, another in the same folder."""
@@ -175,26 +164,6 @@ class LocalInstance:
         other = await launcher.spawn(self._backend.order(self._seed), beside=process)
         await other.channel.send({"id": next(self._ids), "op": "load", "source": self._template.source})
         return other
-
-    async def _follow(
-        self, process: Process, request: int, calls: list[tuple[str, dict[str, Any], Observation]]
-    ) -> dict[str, Any]:
-        """Let a program's tool calls through, or refuse them, until its result comes."""
-        while "ask" in (frame := await process.channel.receive(request)):
-            tool, arguments = frame["ask"], frame.get("arguments")
-            if len(calls) >= _MAX_CALLS or not isinstance(tool, str) or not isinstance(arguments, dict):
-                raise ChannelClosed("too many or malformed tool calls")
-            found = self._fault(tool, arguments)
-            if found is None:
-                await process.channel.send({"id": request, "arguments": self._ready(tool, arguments)})
-                outcome = await process.channel.receive(request)
-                if outcome.get("did") is not True:
-                    raise ChannelClosed("a tool call without a report")
-                found = outcome_observation(outcome, self._backend.config.observation_chars)
-            else:
-                await process.channel.send({"id": request, "error": _error_of(found)})
-            calls.append((tool, arguments, found))
-        return frame
 
     async def diff(self) -> StateDiff:
         return diff(self._template.state, await self._state())
@@ -222,18 +191,6 @@ class LocalInstance:
             self._process = None
         self._closed = True
         self._backend.forget(self)
-
-    def _fault(self, tool: str, arguments: Any) -> Observation | None:
-        """Why the call is not made, if so."""
-        checkers = self._template.checkers
-        if checkers and tool not in checkers:
-            return error_observation("unknown_tool", f"There is no tool {tool!r}.")
-        fault = checkers[tool].fault(arguments) if checkers else None
-        return error_observation("invalid_arguments", fault) if fault else None
-
-    def _ready(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        checkers = self._template.checkers
-        return checkers[tool].ready(arguments) if checkers else dict(arguments)
 
     async def _state(self) -> State:
         return read_state(self._files(), self._template.schema)
@@ -268,19 +225,3 @@ class LocalInstance:
         if self._process:
             self._process.release()
         self._process = process
-
-
-def _error_of(observation: Observation) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(observation.text)["error"]
-    return found
-
-
-def _result(answer: dict[str, Any], calls: list[tuple[str, dict[str, Any], Observation]]) -> RunResult:
-    output = answer.get("output")
-    text = output if isinstance(output, str) else ""
-    error = answer.get("error")
-    if not isinstance(error, dict):
-        return RunResult(ok=True, value=answer.get("value"), calls=tuple(calls), output=text)
-    code, message = error.get("code"), str(error.get("message"))
-    said = "crashed" if code == "crashed" else message
-    return RunResult(ok=False, error=said, calls=tuple(calls), output=text)

@@ -1,0 +1,84 @@
+"""Around every exchange with an instance's process, on any backend: checks before it, results after it."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from agent_world.errors import UsageError
+from agent_world.tools.observation import error_observation, outcome_observation
+from agent_world.tools.runtime import Observation, RunResult
+from agent_world.tools.sandbox.channel import ChannelClosed
+from agent_world.tools.sandbox.template import Template
+
+MAX_CALLS = 10_000
+"""Most tool calls of one program."""
+
+Call = tuple[str, dict[str, Any], Observation]
+
+
+class Conversation(Protocol):
+    """The trusted end of a channel. Both raise `ChannelClosed` when the other end is gone or says what it must not."""
+
+    async def send(self, message: dict[str, Any]) -> None: ...
+
+    async def receive(self, request: int) -> dict[str, Any]:
+        """The next frame, which must be an answer to `request`."""
+        ...
+
+
+def nanoseconds(clock: str) -> int:
+    """The setting `runtime.clock` since 1970. Raises `UsageError`."""
+    try:
+        moment = datetime.fromisoformat(clock)
+    except ValueError as error:
+        raise UsageError(f"Setting runtime.clock must be a time like 2026-01-15T09:00:00, not {clock!r}.") from error
+    return int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()) * 1_000_000_000
+
+
+def fault(template: Template, tool: str, arguments: Any) -> Observation | None:
+    """Why the call is not made, if so."""
+    checkers = template.checkers
+    if checkers and tool not in checkers:
+        return error_observation("unknown_tool", f"There is no tool {tool!r}.")
+    found = checkers[tool].fault(arguments) if checkers else None
+    return error_observation("invalid_arguments", found) if found else None
+
+
+def ready(template: Template, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as the tool gets them."""
+    checkers = template.checkers
+    return checkers[tool].ready(arguments) if checkers else dict(arguments)
+
+
+async def follow(
+    channel: Conversation, template: Template, request: int, calls: list[Call], limit: int
+) -> dict[str, Any]:
+    """Let a program's tool calls through, or refuse them, until its result comes. Adds to `calls`."""
+    while "ask" in (frame := await channel.receive(request)):
+        tool, arguments = frame["ask"], frame.get("arguments")
+        if len(calls) >= MAX_CALLS or not isinstance(tool, str) or not isinstance(arguments, dict):
+            raise ChannelClosed("too many or malformed tool calls")
+        found = fault(template, tool, arguments)
+        if found is None:
+            await channel.send({"id": request, "arguments": ready(template, tool, arguments)})
+            outcome = await channel.receive(request)
+            if outcome.get("did") is not True:
+                raise ChannelClosed("a tool call without a report")
+            found = outcome_observation(outcome, limit)
+        else:
+            await channel.send({"id": request, "error": json.loads(found.text)["error"]})
+        calls.append((tool, arguments, found))
+    return frame
+
+
+def run_result(answer: dict[str, Any], calls: list[Call]) -> RunResult:
+    """What a program's last frame says."""
+    output = answer.get("output")
+    text = output if isinstance(output, str) else ""
+    error = answer.get("error")
+    if not isinstance(error, dict):
+        return RunResult(ok=True, value=answer.get("value"), calls=tuple(calls), output=text)
+    code, message = error.get("code"), str(error.get("message"))
+    said = "crashed" if code == "crashed" else message
+    return RunResult(ok=False, error=said, calls=tuple(calls), output=text)
