@@ -1,85 +1,137 @@
 """Two more walls, for which no privilege is needed: seccomp (which system calls) and Landlock (which files)."""
 
 import ctypes
+import functools
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from . import kernel
+from . import calls, kernel
+
+Step = tuple[int, int, int, int]
+"""One instruction of classic BPF: code, steps to skip if true, if false, operand."""
 
 _ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
-"""Audit number, and column of the tables below."""
-
-_ALWAYS = {
-    "socket": (41, 198),
-    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
-    "pidfd_getfd": (438, 438), "process_madvise": (440, 440), "process_mrelease": (448, 448),
-    "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
-    "chroot": (161, 51), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
-    "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433), "mount_setattr": (442, 442),
-    "open_by_handle_at": (304, 265), "bpf": (321, 280), "userfaultfd": (323, 282), "perf_event_open": (298, 241),
-    "keyctl": (250, 219), "add_key": (248, 217), "request_key": (249, 218), "personality": (135, 92),
-    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
-    "shmget": (29, 194), "shmat": (30, 196), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
-    "migrate_pages": (256, 238), "move_pages": (279, 239),
-}  # fmt: skip
-"""Refused to every instance: ways out, ways to others, and parts of the kernel that tools have no use for."""
-
-_SAME_UID = {
-    "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
-    "rt_tgsigqueueinfo": (297, 240), "pidfd_open": (434, 434), "pidfd_send_signal": (424, 424),
-    "fork": (57, -1), "vfork": (58, -1), "execve": (59, 221), "execveat": (322, 281),
-    "setpriority": (141, 140), "ioprio_set": (251, 30), "sched_setaffinity": (203, 122),
-    "sched_setscheduler": (144, 119), "sched_setparam": (142, 118), "sched_setattr": (314, 274),
-    "chmod": (90, -1), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, -1),
-    "fchown": (93, 55), "lchown": (94, -1), "fchownat": (260, 54), "utime": (132, -1), "utimes": (235, -1),
-    "futimesat": (261, -1), "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6),
-    "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
-}  # fmt: skip
-"""Refused as well where nothing else keeps an instance from what has the same uid: signals, more processes, and the
-attributes of files, which Landlock does not guard."""
-
-_CLONE, _CLONE3, _PRLIMIT = (56, 220), (435, 435), (302, 261)
-_CLONE_THREAD, _CLONE_NEW_ANYTHING = 0x00010000, 0x7E020080
+"""Audit number, and column of the tables in `calls`."""
+_LOAD, _AND, _RETURN = 0x20, 0x54, 0x06
+_JUMP, _JUMP_EQUAL, _JUMP_FROM, _JUMP_ANY_BIT = 0x05, 0x15, 0x35, 0x45
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-_EPERM, _ENOSYS = 1, 38
-_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+_EPERM, _ENOTTY, _ENOSYS = 1, 25, 38
+_X32 = 0x40000000
+"""From here on: the numbers of the x32 form of x86-64, which would pass for others."""
+_MOST_SKIPPED = 255
+
+_CLONE_THREAD = 0x00010000
+_CLONE_ELSEWHERE = 0x7E028080
+"""New namespaces of any kind, and a child of one's parent instead of one's own."""
+_AF_UNIX, _FILE_TYPE, _PIPE = 1, 0o170000, 0o010000
+_TERMINALS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x802C542A)
+"""TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, TCGETS2: nothing that types into a terminal."""
+_DESCRIPTORS = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032, 1034)
+"""F_DUPFD to F_SETLKW, the locks of open files, F_DUPFD_CLOEXEC, F_GETPIPE_SZ, F_GET_SEALS. Not F_SETOWN and
+F_SETSIG, which send signals in the kernel's name, nor leases."""
+_OWN_AFFAIRS = (2, 3, 15, 16, 21, 23, 38, 39, 0x53564D41)
+"""PR_GET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_GET_SECCOMP, PR_CAPBSET_READ, PR_SET_NO_NEW_PRIVS,
+PR_GET_NO_NEW_PRIVS, PR_SET_VMA (names of memory). Not PR_SET_PDEATHSIG: who cleared it would outlive the zygote."""
 
 
-def restrict_calls(alone: bool) -> None:
-    """Refuse system calls for good. `alone`: no process but this one, and no word to any other (threads may be).
+def restrict_calls(alone: bool, program: bool = False) -> None:
+    """Refuse, for good, all system calls but those that tools need. Needs no_new_privs. Raises `OSError`.
 
-    Needs no_new_privs. Raises `OSError`.
+    `alone`: no process but this one, and no word to any other (threads may be). `program`: what is executed next is
+    a program of another kind, Node.js for example, and not our interpreter.
     """
-    program = b"".join(struct.pack("HBBI", *step) for step in _program(alone))
-    kernel.set_call_filter(program)
+    kernel.set_call_filter(packed_filter(os.uname().machine, alone, program))
 
 
-def _program(alone: bool) -> list[tuple[int, int, int, int]]:
-    audit, column = _ARCHITECTURES[os.uname().machine]
-    refused = [numbers[column] for numbers in (_ALWAYS | (_SAME_UID if alone else {})).values()]
-    steps = [
+@functools.cache
+def packed_filter(machine: str, alone: bool, program: bool = False) -> bytes:
+    """As the kernel takes it. Made once before the forks, it costs an instance nothing."""
+    return b"".join(struct.pack("HBBI", *step) for step in call_filter(machine, alone, program))
+
+
+def call_filter(machine: str, alone: bool, program: bool = False) -> list[Step]:
+    """The filter as BPF. One search by halves over the numbers, so that no call passes more than a dozen steps, and
+    so that the kernel, which tries every number once when it takes the filter, is done soon."""
+    audit, column = _ARCHITECTURES[machine]
+    return [
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_JUMP_EQUAL, 1, 0, audit),
-        (_RETURN, 0, 0, _KILL),
+        _give(_KILL),
         (_LOAD, 0, 0, _NUMBER),
-        (_JUMP_AT_LEAST, 0, 1, 0x40000000),  # the x32 numbers of x86-64
-        (_RETURN, 0, 0, _KILL),
+        *_search(_ranges(_verdicts(column, alone, program))),
     ]
-    for number in refused:
-        if number >= 0:
-            steps += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERRNO | _EPERM)]
-    # Without clone3, whose flags no filter can see, the C library uses clone.
-    steps += [(_JUMP_EQUAL, 0, 1, _CLONE3[column]), (_RETURN, 0, 0, _ERRNO | _ENOSYS)]
-    steps += [(_JUMP_EQUAL, 0, 4, _CLONE[column]), (_LOAD, 0, 0, _FIRST_ARGUMENT)]
-    # A thread only; or else anything that makes no namespace.
-    steps += [(_JUMP_BITS, 1, 0, _CLONE_THREAD)] if alone else [(_JUMP_BITS, 0, 1, _CLONE_NEW_ANYTHING)]
-    steps += [(_RETURN, 0, 0, _ERRNO | _EPERM), (_RETURN, 0, 0, _ALLOW)]
-    # Limits of oneself only.
-    steps += [(_JUMP_EQUAL, 0, 3, _PRLIMIT[column]), (_LOAD, 0, 0, _FIRST_ARGUMENT)]
-    steps += [(_JUMP_EQUAL, 1, 0, 0), (_RETURN, 0, 0, _ERRNO | _EPERM)]
-    return [*steps, (_RETURN, 0, 0, _ALLOW)]
+
+
+def _verdicts(column: int, alone: bool, program: bool) -> dict[int, tuple[Step, ...]]:
+    """What follows on a call, by number."""
+    allowed = calls.FILES | calls.RUNNING | calls.WAITING
+    allowed |= {} if alone else calls.COMPANY
+    allowed |= calls.FOREIGN if program else {}
+    checks = _checks(alone)
+    found = {numbers[column]: (_give(_ALLOW),) for numbers in allowed.values()}
+    found |= {numbers[column]: (_give(_ERRNO | _ENOSYS),) for numbers in calls.UNKNOWN.values()}
+    found |= {numbers[column]: checks[name] for name, numbers in calls.CHECKED.items()}
+    return found
+
+
+def _ranges(verdicts: Mapping[int, tuple[Step, ...]]) -> list[tuple[int, tuple[Step, ...]]]:
+    """The same as runs of numbers: where each begins, and what follows on it."""
+    refused, unknown, killed = (_give(_ERRNO | _EPERM),), (_give(_ERRNO | _ENOSYS),), (_give(_KILL),)
+    found: list[tuple[int, tuple[Step, ...]]] = []
+    for number in range(calls.NEWER):
+        verdict = verdicts.get(number, refused)
+        if not found or found[-1][1] != verdict:
+            found.append((number, verdict))
+    return [*found, (calls.NEWER, unknown), (_X32, killed)]
+
+
+def _search(ranges: Sequence[tuple[int, tuple[Step, ...]]]) -> list[Step]:
+    if len(ranges) == 1:
+        return list(ranges[0][1])
+    middle = len(ranges) // 2
+    lower, upper = _search(ranges[:middle]), _search(ranges[middle:])
+    if len(lower) <= _MOST_SKIPPED:
+        return [(_JUMP_FROM, len(lower), 0, ranges[middle][0]), *lower, *upper]
+    return [(_JUMP_FROM, 0, 1, ranges[middle][0]), (_JUMP, 0, 0, len(lower)), *lower, *upper]
+
+
+def _checks(alone: bool) -> dict[str, tuple[Step, ...]]:
+    """What the arguments of `calls.CHECKED` must be. All are of 32 bits, so that their low words say everything."""
+    return {
+        "clone": (
+            _load(0),
+            (_JUMP_ANY_BIT, 0, 1, _CLONE_ELSEWHERE),
+            _give(_ERRNO | _EPERM),
+            *([(_JUMP_ANY_BIT, 1, 0, _CLONE_THREAD), _give(_ERRNO | _EPERM)] if alone else []),
+            _give(_ALLOW),
+        ),
+        "prlimit64": _one_of(0, (0,)),
+        "ioctl": _one_of(1, _TERMINALS, _ENOTTY),
+        "fcntl": _one_of(1, _DESCRIPTORS),
+        "prctl": _one_of(0, _OWN_AFFAIRS),
+        "socketpair": _one_of(0, (_AF_UNIX,)),
+        "mknod": (_load(1), *_pipe_only()),
+        "mknodat": (_load(2), *_pipe_only()),
+    }
+
+
+def _load(argument: int) -> Step:
+    return _LOAD, 0, 0, _ARGUMENTS + 8 * argument
+
+
+def _one_of(argument: int, values: Sequence[int], error: int = _EPERM) -> tuple[Step, ...]:
+    jumps = [(_JUMP_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
+    return _load(argument), *jumps, _give(_ERRNO | error), _give(_ALLOW)
+
+
+def _pipe_only() -> tuple[Step, ...]:
+    return (_AND, 0, 0, _FILE_TYPE), (_JUMP_EQUAL, 1, 0, _PIPE), _give(_ERRNO | _EPERM), _give(_ALLOW)
+
+
+def _give(verdict: int) -> Step:
+    return _RETURN, 0, 0, verdict
 
 
 # --- Landlock ----------------------------------------------------------------------------------------

@@ -93,6 +93,7 @@ def _fork_and_wait(work: Any) -> int:
 
 def _serve(control: socket.socket, proc: int, rung: jail.Rung, folders: str = "") -> None:
     own = -1 if rung == "confined" else os.open("self/ns/pid", os.O_RDONLY, dir_fd=proc)
+    filters.packed_filter(os.uname().machine, rung == "confined")
     gc.collect()
     gc.freeze()
     _send(control, {"rung": rung, "folders": folders})
