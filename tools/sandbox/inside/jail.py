@@ -106,8 +106,8 @@ def _bind(source: str, target: str) -> None:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY))
     kernel.mount(source, target, flags=kernel.MS_BIND | kernel.MS_REC)
-    if os.path.isdir(source):
-        kernel.mount("none", target, flags=_READ_ONLY)
+    if os.path.isdir(source) or os.path.isfile(source):
+        kernel.make_read_only(target)
 
 
 def enter_room(room: Room, rung: Rung, proc: int) -> int:
@@ -162,4 +162,4 @@ def shut(room: Room, rung: Rung) -> None:
         resource.setrlimit(limit, (allowed, allowed))
     if rung == "confined":
         filters.restrict_files(_readable(), _DEVICES, room.folder)
-    filters.restrict_calls(alone=rung == "confined")
+    filters.restrict_calls(alone=rung == "confined", program=room.program)

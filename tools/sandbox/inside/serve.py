@@ -149,6 +149,8 @@ class Tools:
         answer = receive(self._channel)
         if "error" in answer:
             raise ToolError(answer["error"]["code"], answer["error"]["message"])
+        if "value" in answer:  # the tool is not here: the trusted side has used it
+            return answer["value"]
         key, text = self._world.invoke(name, answer["arguments"])
         _send(self._channel, self._request, did="true", **{key: text})
         found = json.loads(text)
