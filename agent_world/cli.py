@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__, pretty_exceptions_enable=False)
 themes_app = typer.Typer(no_args_is_help=True, help="What environments are to be about.")
 tasks_app = typer.Typer(no_args_is_help=True, help="Verifiable tasks of an environment.")
+import_app = typer.Typer(no_args_is_help=True, help="Environments made of what exists already.")
 app.add_typer(themes_app, name="themes")
 app.add_typer(tasks_app, name="tasks")
+app.add_typer(import_app, name="import")
 
 Config = Annotated[Path, typer.Option("--config", "-c", help="YAML file of settings.")]
 Overrides = Annotated[list[str] | None, typer.Argument(help="Settings on top: key=value, for example rounds=1.")]
@@ -169,6 +171,31 @@ def validate_tasks(environment: str, config: Config = DEFAULT, machine: Machine 
     _show(rows, machine)
     if any(row["status"] == "rejected" for row in rows):
         raise typer.Exit(1)
+
+
+@import_app.command("mcp")
+def import_mcp(
+    command: Annotated[list[str], typer.Argument(help="After --: the server's program and arguments.")],
+    name: Annotated[str, typer.Option(help="Of the new environment.")],
+    data: Annotated[Path | None, typer.Option(help="Folder or file that the server works on.")] = None,
+    readable: Annotated[list[Path] | None, typer.Option(help="A folder that the server may read.")] = None,
+    variables: Annotated[list[str] | None, typer.Option("--env", help="NAME=VALUE for the server.")] = None,
+    config: Config = DEFAULT,
+) -> None:
+    """Make an environment of an MCP server: `{data}` in the command or in a value is its private copy of the data."""
+    from agent_world.memory.import_server import import_server
+    from agent_world.settings import McpRuntime
+    from agent_world.tools.tables import snake_case
+
+    pairs = [item.partition("=") for item in variables or ()]
+    if wrong := [item for item in variables or () if "=" not in item]:
+        raise UsageError(f"--env {wrong[0]!r} must have the form NAME=VALUE.")
+    runtime = McpRuntime(command=tuple(command), env={k: v for k, _, v in pairs}, readable=tuple(readable or ()))
+    root = load_settings(config).workspace / "environments" / (snake_case(name) or "_")
+    bundle = asyncio.run(import_server(runtime, root, name=name, data=data))
+    files = sum(path.is_file() for path in bundle.database.rglob("*"))
+    print(f"{bundle.id}: {len(bundle.tools())} tools, {files} files in {bundle.root}. It runs with the setting")
+    print("runtime=" + runtime.model_dump_json(exclude_defaults=False, include={"kind", "command", "env", "readable"}))
 
 
 @app.command()

@@ -187,7 +187,8 @@ class McpRuntime(Record):
     """Program and arguments; `{python}` is this interpreter, `{data}` the instance's folder."""
     env: dict[str, str] = {}
     readable: tuple[Path, ...] = ()
-    """Folders that the server may read beside the system's libraries and this Python."""
+    """What the server may read beside the system's libraries, this Python, and the files and npm packages that its
+    command names by their full path."""
     start_timeout_s: float = 30.0
     call_timeout_s: float = 30.0
     run_timeout_s: float = 60.0

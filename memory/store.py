@@ -133,9 +133,13 @@ class Bundle:
         )
 
     def write_tools(self, tools: Sequence[ToolSpec], source: str, tests: str) -> None:
-        listed = [t.model_dump(mode="json", by_alias=True, exclude_none=True) for t in tools]
         write_text(self.root / "tools.py", source)
         write_text(self.root / "tool_tests.py", tests)
+        self.write_specs(tools)
+
+    def write_specs(self, tools: Sequence[ToolSpec]) -> None:
+        """tools.json alone, for tools whose code is elsewhere."""
+        listed = [t.model_dump(mode="json", by_alias=True, exclude_none=True) for t in tools]
         write_text(self.root / "tools.json", json.dumps({"tools": listed}, indent=1, ensure_ascii=False) + "\n")
 
     def write_tasks(self, tasks: Sequence[Task]) -> None:
