@@ -166,9 +166,14 @@ class E2BRuntime(Record):
     """Left out, E2B_API_KEY is read."""
     domain: str | None = None
     """Of a self-hosted E2B; left out, E2B_DOMAIN, else the cloud."""
+    api_url: str | None = None
+    """Of a self-hosted E2B whose API is not at `https://api.<domain>`; left out, E2B_API_URL."""
+    sandbox_url: str | None = None
+    """Of a self-hosted E2B whose sandboxes all answer at one address; left out, E2B_SANDBOX_URL."""
     template: str | None = None
+    """Of sandboxes; left out, that of E2B's code interpreter. Linux with bash and Python 3.11 or newer."""
     lifetime_s: int = 3600
-    """After which E2B itself ends a sandbox."""
+    """E2B itself ends a sandbox so long after its last use, also when nobody is left who could."""
     start_timeout_s: float = 60.0
     call_timeout_s: float = 30.0
     run_timeout_s: float = 60.0

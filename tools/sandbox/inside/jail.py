@@ -134,15 +134,19 @@ def enter_room(room: Room, rung: Rung, proc: int) -> int:
     return os.open(".", os.O_RDONLY | os.O_DIRECTORY)
 
 
-def shut(room: Room, rung: Rung) -> None:
-    """Give up the uid, every privilege, and all but a fixed share of the machine. There is no way back."""
+def shut(room: Room, rung: Rung, with_parent: bool = True) -> None:
+    """Give up the uid, every privilege, and all but a fixed share of the machine. There is no way back.
+
+    `with_parent` ends it with the thread that started it, too; not meant where that is a thread of somebody else's.
+    """
     root = os.getuid() == 0
     if root:
         os.setgroups([])
         os.setresgid(room.uid, room.uid, room.uid)
         os.setresuid(room.uid, room.uid, room.uid)
     kernel.give_up_privileges()
-    kernel.die_with_parent()
+    if with_parent:
+        kernel.die_with_parent()
     # Without a uid or a user namespace of its own, the count would be of all the caller's processes.
     most_processes = _MAX_PROCESSES_OF_PROGRAM if room.program else _MAX_PROCESSES
     processes = most_processes if root or rung == "user_namespace" else resource.RLIM_INFINITY
