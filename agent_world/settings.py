@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, SecretStr, ValidationError, model_validator
 
 from agent_world.errors import UsageError
 from agent_world.schema import Engine, Record
@@ -69,6 +69,65 @@ class PrdThemeSource(Record):
 ThemeSource = Annotated[McpThemeSource | ToolDocsThemeSource | PrdThemeSource, Field(discriminator="kind")]
 
 
+class SiteSearch(Record):
+    """A site's own search: an address with `{query}`, answering JSON `{"results": [{title, address, snippet}]}`."""
+
+    kind: Literal["site"] = "site"
+    address: str = "http://127.0.0.1:8737/search?q={query}&format=json"
+
+
+class _SearchService(Record):
+    timeout_s: float = Field(default=20.0, gt=0)
+    """Of one attempt."""
+    retries: int = Field(default=3, ge=0)
+    """Further attempts where the service limits the rate or is down for a moment."""
+
+
+class TavilySearch(_SearchService):
+    kind: Literal["tavily"] = "tavily"
+    api_key: SecretStr | None = None
+    """Left out, TAVILY_API_KEY is read."""
+    base_url: str = "https://api.tavily.com"
+    depth: Literal["basic", "advanced"] = "basic"
+
+
+class BraveSearch(_SearchService):
+    kind: Literal["brave"] = "brave"
+    api_key: SecretStr | None = None
+    """Left out, BRAVE_API_KEY is read."""
+    base_url: str = "https://api.search.brave.com"
+
+
+class SearxngSearch(_SearchService):
+    """An instance of SearXNG whose settings allow the format `json`."""
+
+    kind: Literal["searxng"] = "searxng"
+    base_url: str
+    language: str | None = None
+
+
+class DuckDuckGoSearch(_SearchService):
+    """DuckDuckGo's page without scripts, by the package `ddgs`; no key."""
+
+    kind: Literal["duckduckgo"] = "duckduckgo"
+    region: str = "us-en"
+    proxy: str | None = None
+    ca_file: Path | None = None
+    """Certificates to trust instead of the usual ones, PEM; for a proxy that opens TLS."""
+
+
+def _site_by_address(value: object) -> object:
+    """A bare address is a site's own search, as it was before there were others."""
+    return {"kind": "site", "address": value} if isinstance(value, str) else value
+
+
+SearchConfig = Annotated[
+    SiteSearch | TavilySearch | BraveSearch | SearxngSearch | DuckDuckGoSearch,
+    Field(discriminator="kind"),
+    BeforeValidator(_site_by_address),
+]
+
+
 class WebSettings(Record):
     """The web that the miner sees."""
 
@@ -76,8 +135,8 @@ class WebSettings(Record):
     """Start the offline web of `examples/` for the run."""
     host: str = "127.0.0.1"
     port: int = 8737
-    search: str = "http://127.0.0.1:8737/search?q={query}&format=json"
-    """A site's own search: an address with `{query}`, answering JSON `{"results": [{title, address, snippet}]}`."""
+    search: SearchConfig = SiteSearch()
+    """What answers queries; an address alone is a site's own search."""
     allow_private: bool = False
     """Allow loopback, private and link-local addresses. Off: such addresses are refused."""
     browser: Path | None = None
@@ -86,6 +145,8 @@ class WebSettings(Record):
     max_bytes: int = 5_000_000
     delay_s: float = 0.0
     """Pause between two requests to one host."""
+    recycle_pages: int = Field(default=200, ge=1)
+    """Pages after which the browser is started afresh, so that its memory stays flat."""
 
 
 class MiningSettings(Record):

@@ -3,16 +3,15 @@
 import asyncio
 import json
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from agent_world.agents.themes.specs import read_specs
 from agent_world.agents.themes.words import salient
-from agent_world.errors import SpecError, UsageError
+from agent_world.errors import UsageError
 from agent_world.schema import Dropped, Theme, ToolSpec
 from agent_world.settings import McpThemeSource, PrdThemeSource, Settings, ThemeSource, ToolDocsThemeSource
 from agent_world.tools.mcp_client import list_tools
+from agent_world.tools.specs import Rejected, read_tools
 from agent_world.tools.tables import snake_case
 
 KEYWORDS = 12
@@ -20,17 +19,19 @@ LONGEST_DESCRIPTION = 600
 
 
 async def collect_themes(settings: Settings) -> tuple[list[Theme], list[Dropped]]:
-    """Themes of all sources in order of id; those about the same thing once, the rest dropped with the reason.
+    """Themes of all sources in order of id; those about the same thing once, the rest dropped with the reason, and so
+    are tools that cannot be read.
 
     A source that cannot be read is a mistake in the settings: `UsageError`.
     """
     themes: dict[str, Theme] = {}
     dropped: list[Dropped] = []
     for source in settings.themes:
-        theme = await read_theme(source)
+        theme, rejected = await _read(source)
         first = themes.get(theme.id)
         if first is None:
             themes[theme.id] = theme
+            dropped += [Dropped(kind="tool", id=f"{theme.id}/{r.tool}", reason=str(r)) for r in rejected]
         else:
             reason = f"same theme as {first.source}"
             dropped.append(Dropped(kind="theme", id=f"{theme.id} ({theme.source})", reason=reason))
@@ -39,32 +40,39 @@ async def collect_themes(settings: Settings) -> tuple[list[Theme], list[Dropped]
 
 async def read_theme(source: ThemeSource) -> Theme:
     """One source's theme. Raises `UsageError` when it is missing, does not answer, or is not what it should be."""
+    return (await _read(source))[0]
+
+
+Read = tuple[Theme, tuple[Rejected, ...]]
+
+
+async def _read(source: ThemeSource) -> Read:
     match source:
         case McpThemeSource():
             return await _from_server(source)
         case ToolDocsThemeSource():
             return await asyncio.to_thread(_from_tool_docs, source)
         case PrdThemeSource():
-            return await asyncio.to_thread(_from_prd, source)
+            return await asyncio.to_thread(_from_prd, source), ()
 
 
-async def _from_server(source: McpThemeSource) -> Theme:
+async def _from_server(source: McpThemeSource) -> Read:
     listing = await list_tools(source.command)
-    tools = _specs(listing.tools, " ".join(source.command))
+    tools, rejected = _specs(list(listing.tools), " ".join(source.command), source.name)
     description = source.description or listing.instructions or _sentences(tools)
-    return _theme(source.name, description, "mcp", " ".join(source.command), tools, _tool_text(tools))
+    return _theme(source.name, description, "mcp", " ".join(source.command), tools, _tool_text(tools)), rejected
 
 
-def _from_tool_docs(source: ToolDocsThemeSource) -> Theme:
+def _from_tool_docs(source: ToolDocsThemeSource) -> Read:
     try:
         found = json.loads(_text(source.path, "tool documentation"))
     except ValueError as error:
         raise UsageError(f"{source.path} is not JSON ({error}); mend it or take it out of themes.") from error
     if not isinstance(found, dict) or not isinstance(found.get("functions"), list) or not found.get("name"):
         raise UsageError(f"{source.path} must be an object with name, description and functions (a list).")
-    tools = _specs(found["functions"], source.path.name)
+    tools, rejected = _specs(found["functions"], source.path.name, str(found["name"]))
     description = str(found.get("description") or _sentences(tools))
-    return _theme(str(found["name"]), description, "tool_docs", source.path.name, tools, _tool_text(tools))
+    return _theme(str(found["name"]), description, "tool_docs", source.path.name, tools, _tool_text(tools)), rejected
 
 
 def _from_prd(source: PrdThemeSource) -> Theme:
@@ -88,11 +96,12 @@ def _theme(name: str, description: str, kind: Any, source: str, tools: tuple[Too
     )  # fmt: skip
 
 
-def _specs(listed: Iterable[Any], where: str) -> tuple[ToolSpec, ...]:
-    try:
-        return read_specs(listed, where)
-    except SpecError as error:
-        raise UsageError(str(error)) from error
+def _specs(listed: list[Any], where: str, server: str) -> tuple[tuple[ToolSpec, ...], tuple[Rejected, ...]]:
+    """Raises `UsageError` where tools are listed and none can be read."""
+    intake = read_tools(listed, where, server)
+    if intake.rejected and not intake.tools:
+        raise UsageError(f"{intake.rejected[0]}.")
+    return intake.specs, intake.rejected
 
 
 def _text(path: Path, what: str) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -27,7 +28,7 @@ RUNGS = ("namespaces", "confined")
 @pytest.fixture(params=RUNGS)
 async def runtime(request: pytest.FixtureRequest) -> AsyncIterator[LocalBackend]:
     """The best that this kernel grants, and what is left where it refuses namespaces."""
-    backend = LocalBackend(QUICK, Launcher(namespaces=request.param == "namespaces"))
+    backend = LocalBackend(QUICK, Launcher("confined" if request.param == "confined" else None))
     await backend.start()
     yield backend
     await backend.stop()
@@ -315,13 +316,41 @@ async def test_the_protections_that_hold_are_described(runtime: LocalBackend) ->
     assert ("a uid of its own" in text) == (os.getuid() == 0)
 
 
-async def test_a_dead_zygote_is_broken_machinery_not_a_hang(runtime: LocalBackend, world: World) -> None:
-    instance = await runtime.open(world(PING))
-    os.killpg(runtime.launcher.group, signal.SIGKILL)
-    seen = await instance.call("ping", {})
-    assert seen.error == "crashed"
-    with pytest.raises(SandboxError, match="sandbox"):
-        await runtime.open(world(PING))
+async def test_a_dead_zygote_costs_the_call_in_flight_and_no_file(runtime: LocalBackend, world: World) -> None:
+    root = world(f"import time\n{PING}def write():\n    open('mine.txt', 'w').write('x')\n    time.sleep(9)\n")
+    instance, other = await runtime.open(root), await runtime.open(root)
+    call = asyncio.create_task(instance.call("write", {}))
+    while (await instance.diff()).changes == ():
+        await asyncio.sleep(0.01)
+    group = runtime.launcher.group
+    os.killpg(group, signal.SIGKILL)
+    assert (await call).error == "crashed"
+    while _alive(group):
+        await asyncio.sleep(0.01)
+    assert (await (await runtime.open(root)).call("ping", {})).value == 1
+    assert (await instance.call("ping", {})).value == 1
+    assert [c.key for c in (await instance.diff()).changes] == ["mine.txt"]
+    await other.reset()
+    assert (await other.call("ping", {})).value == 1
+
+
+async def test_an_instance_that_lost_its_files_says_so_until_it_is_reset(world: World) -> None:
+    backend = LocalBackend(QUICK, Launcher("confined"))
+    await backend.start()
+    try:
+        instance = await backend.open(world(f"import os\n{PING}def leave(): os._exit(1)\n"))
+        assert (await instance.call("leave", {})).error == "crashed"
+        for folder in backend.launcher.folders:
+            shutil.rmtree(folder)
+            folder.mkdir()
+        assert (await instance.call("ping", {})).error == "infra"
+        assert (await instance.run("def solve(): return 1", "solve", {})).error == "infra"
+        with pytest.raises(SandboxError, match="lost its files"):
+            await instance.diff()
+        await instance.reset()
+        assert (await instance.call("ping", {})).value == 1
+    finally:
+        await backend.stop()
 
 
 @pytest.mark.parametrize("rung", RUNGS)
@@ -334,7 +363,7 @@ from agent_world.settings import LocalRuntime
 from agent_world.tools.sandbox.launcher import Launcher
 from agent_world.tools.sandbox.local import LocalBackend
 async def main():
-    backend = LocalBackend(LocalRuntime(), Launcher(namespaces={rung == "namespaces"}))
+    backend = LocalBackend(LocalRuntime(), Launcher({"confined" if rung == "confined" else None!r}))
     await backend.start()
     instance = await backend.open(Path({str(world(PING))!r}))
     assert (await instance.call("ping", {{}})).ok

@@ -209,7 +209,7 @@ def test_numbers_are_those_of_the_kernels_headers(column: int, header: str) -> N
 @pytest.fixture(params=RUNGS)
 async def runtime(request: pytest.FixtureRequest) -> AsyncIterator[LocalBackend]:
     config = LocalRuntime(**QUICK.model_dump() | {"call_timeout_s": 10.0})
-    backend = LocalBackend(config, Launcher(namespaces=request.param == "namespaces"))
+    backend = LocalBackend(config, Launcher("confined" if request.param == "confined" else None))
     await backend.start()
     yield backend
     await backend.stop()

@@ -1,6 +1,11 @@
-"""Frames to and from an instance's process. What comes back is hostile until checked."""
+"""Frames to and from an instance's process. What comes back is hostile until checked.
+
+An exchange is one send, one wake-up and one read: the reader stays registered with the event loop, and what an
+instance must be told before its first call travels with that call.
+"""
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
@@ -9,32 +14,59 @@ from typing import Any
 
 from agent_world.tools.sandbox.inside.serve import MAX_FRAME
 
+_HEAD = 4
+_PART = 1 << 18
+
 
 class ChannelClosed(Exception):
     """The process at the other end is gone, or does not keep to the protocol."""
 
 
 class Channel:
-    """The trusted end. One exchange at a time."""
+    """The trusted end. One exchange at a time, on the event loop that made it."""
 
     def __init__(self, end: socket.socket) -> None:
         end.setblocking(False)
         self._socket = end
+        self._loop = asyncio.get_running_loop()
+        self._held = b""
+        self._buffer = bytearray()
+        self._waiting: asyncio.Future[None] | None = None
+        self._late = False
+        self.ended = False
+        """Nothing more can be exchanged: the process ended, or `close` was called."""
+
+    def hold(self, message: dict[str, Any]) -> None:
+        """Keep a message that needs no answer; it goes with the next one that is sent."""
+        self._held += _frame(message)
+
+    async def flush(self) -> None:
+        """Send what is held now. Raises `ChannelClosed`."""
+        await self._push(b"")
 
     async def send(self, message: dict[str, Any]) -> None:
-        data = json.dumps(message, allow_nan=False).encode()
+        await self._push(_frame(message))
+
+    async def ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """Send, and wait for the answer to `message["id"]`. Raises `ChannelClosed`, and `TimeoutError` too late."""
+        rest = self._begin(_frame(message))
+        if rest:  # a timer cannot interrupt a send that waits for the other side to read
+            async with asyncio.timeout(seconds):
+                await self._finish(rest)
+                return await self.receive(message["id"])
+        timer = self._loop.call_later(seconds, self._expire)
         try:
-            await asyncio.get_running_loop().sock_sendall(self._socket, struct.pack(">I", len(data)) + data)
-        except OSError as error:
-            raise ChannelClosed(str(error)) from error
+            return await self.receive(message["id"])
+        finally:
+            timer.cancel()
+            self._late = False
 
     async def receive(self, request: int) -> dict[str, Any]:
         """The next frame, which must be an answer to `request`."""
-        (size,) = struct.unpack(">I", await self._exactly(4))
-        if size > MAX_FRAME:
-            raise ChannelClosed("a frame is too large")
+        while (data := self._next()) is None:
+            await self._more()
         try:
-            found = json.loads(await self._exactly(size), parse_constant=_refuse)
+            found = _DECODER.decode(data.decode())
         except (ValueError, RecursionError) as error:
             raise ChannelClosed("a frame is not JSON") from error
         if not isinstance(found, dict) or found.get("id") != request:
@@ -46,41 +78,105 @@ class Channel:
 
         Raises `ChannelClosed` with its reason if it is not.
         """
-        loop = asyncio.get_running_loop()
-        ready: asyncio.Future[None] = loop.create_future()
-        loop.add_reader(self._socket, _settle, ready)
+        ready: asyncio.Future[None] = self._loop.create_future()
+        self._loop.add_reader(self._socket, _settle, ready)
         try:
             await ready
         finally:
-            loop.remove_reader(self._socket)
+            self._loop.remove_reader(self._socket)
         message, fds, _, _ = socket.recv_fds(self._socket, 1, 1)
-        try:
-            locked = bool(fds) and await self._exactly(1) == b"+"
-        except ChannelClosed:
-            locked = False
-        if locked:
+        self._loop.add_reader(self._socket, self._read)
+        with contextlib.suppress(ChannelClosed):
+            while message and not self._buffer:
+                await self._more()
+        if fds and self._buffer[:1] == b"+":
+            del self._buffer[0]
             return fds[0]
         for fd in fds:
             os.close(fd)
-        reason = await loop.sock_recv(self._socket, 400) if message else b""
-        raise ChannelClosed(reason.decode(errors="replace") or "the process ended at once")
+        reason = self._buffer[:400].removeprefix(b"-").decode(errors="replace")
+        raise ChannelClosed(reason or "the process ended at once")
 
     def close(self) -> None:
+        """Safe to call twice; who waits for an answer gets `ChannelClosed`."""
+        self._end()
         self._socket.close()
 
-    async def _exactly(self, size: int) -> bytes:
-        loop = asyncio.get_running_loop()
-        parts = []
-        while size:
-            try:
-                part = await loop.sock_recv(self._socket, min(size, 1 << 20))
-            except OSError as error:
-                raise ChannelClosed(str(error)) from error
-            if not part:
-                raise ChannelClosed("the process ended")
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
+    async def _push(self, data: bytes) -> None:
+        rest = self._begin(data)
+        if rest:
+            await self._finish(rest)
+
+    def _begin(self, data: bytes) -> bytes:
+        """Send what goes at once, and give what is left."""
+        data, self._held = self._held + data, b""
+        if self.ended:
+            raise ChannelClosed("the process ended")
+        try:
+            return data[self._socket.send(data) :] if data else b""
+        except BlockingIOError:
+            return data
+        except OSError as error:
+            raise ChannelClosed(str(error)) from error
+
+    async def _finish(self, rest: bytes) -> None:
+        try:
+            await self._loop.sock_sendall(self._socket, rest)
+        except OSError as error:
+            raise ChannelClosed(str(error)) from error
+
+    async def _more(self) -> None:
+        """Until something has come. Raises `ChannelClosed` at the end, `TimeoutError` when `ask` expires."""
+        if self._late:
+            raise TimeoutError
+        if self.ended:
+            raise ChannelClosed("the process ended")
+        self._waiting = self._loop.create_future()
+        try:
+            await self._waiting
+        finally:
+            self._waiting = None
+
+    def _read(self) -> None:
+        try:
+            part = self._socket.recv(_PART)
+        except BlockingIOError:
+            return
+        except OSError:
+            part = b""
+        self._buffer += part
+        # Nobody asked for so much: whoever sends it would fill our memory.
+        if not part or len(self._buffer) > _HEAD + MAX_FRAME + _PART:
+            self._end()
+        if self._waiting and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    def _next(self) -> bytes | None:
+        """The next whole frame, taken off the buffer."""
+        if len(self._buffer) < _HEAD:
+            return None
+        (size,) = struct.unpack_from(">I", self._buffer)
+        if size > MAX_FRAME:
+            raise ChannelClosed("a frame is too large")
+        end = _HEAD + size
+        if len(self._buffer) < end:
+            return None
+        found = bytes(self._buffer[_HEAD:end])
+        del self._buffer[:end]
+        return found
+
+    def _end(self) -> None:
+        if not self.ended:
+            self.ended = True
+            if not self._loop.is_closed():
+                self._loop.remove_reader(self._socket)
+            if self._waiting and not self._waiting.done():
+                self._waiting.set_result(None)
+
+    def _expire(self) -> None:
+        self._late = True
+        if self._waiting and not self._waiting.done():
+            self._waiting.set_exception(TimeoutError())
 
 
 def _settle(ready: "asyncio.Future[None]") -> None:
@@ -90,3 +186,12 @@ def _settle(ready: "asyncio.Future[None]") -> None:
 
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+_ENCODER = json.JSONEncoder(allow_nan=False)
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+
+
+def _frame(message: dict[str, Any]) -> bytes:
+    data = _ENCODER.encode(message).encode()
+    return struct.pack(">I", len(data)) + data

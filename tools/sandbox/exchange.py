@@ -17,6 +17,14 @@ MAX_CALLS = 10_000
 Call = tuple[str, dict[str, Any], Observation]
 
 
+class Around(Protocol):
+    """What a backend does around each tool call of a program."""
+
+    def before(self, tool: str) -> None: ...
+
+    def seen(self, tool: str, outcome: dict[str, Any]) -> Observation: ...
+
+
 class Conversation(Protocol):
     """The trusted end of a channel. Both raise `ChannelClosed` when the other end is gone or says what it must not."""
 
@@ -52,7 +60,12 @@ def ready(template: Template, tool: str, arguments: Mapping[str, Any]) -> dict[s
 
 
 async def follow(
-    channel: Conversation, template: Template, request: int, calls: list[Call], limit: int
+    channel: Conversation,
+    template: Template,
+    request: int,
+    calls: list[Call],
+    limit: int,
+    around: Around | None = None,
 ) -> dict[str, Any]:
     """Let a program's tool calls through, or refuse them, until its result comes. Adds to `calls`."""
     while "ask" in (frame := await channel.receive(request)):
@@ -61,11 +74,13 @@ async def follow(
             raise ChannelClosed("too many or malformed tool calls")
         found = fault(template, tool, arguments)
         if found is None:
+            if around:
+                around.before(tool)
             await channel.send({"id": request, "arguments": ready(template, tool, arguments)})
             outcome = await channel.receive(request)
             if outcome.get("did") is not True:
                 raise ChannelClosed("a tool call without a report")
-            found = outcome_observation(outcome, limit)
+            found = around.seen(tool, outcome) if around else outcome_observation(outcome, limit)
         else:
             await channel.send({"id": request, "error": json.loads(found.text)["error"]})
         calls.append((tool, arguments, found))

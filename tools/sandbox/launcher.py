@@ -1,276 +1,207 @@
 """Starting the zygote, and processes out of it."""
 
 import asyncio
-import contextlib
 import itertools
-import json
 import os
 import shutil
-import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from agent_world.errors import SandboxError
-from agent_world.tools.sandbox.addresses import fixed_addresses
+from agent_world.settings import Rung
 from agent_world.tools.sandbox.channel import Channel, ChannelClosed
-from agent_world.tools.sandbox.inside.jail import Rung
+from agent_world.tools.sandbox.control import Control
+from agent_world.tools.sandbox.process import Base, Order, Process, Program
 
-_START_S = 30.0
+__all__ = ["NAMESPACED", "RUNGS", "Launcher", "Order", "Process", "Program"]
+
+RUNGS: tuple[Rung, ...] = get_args(Rung)
+"""Best first."""
+NAMESPACED = RUNGS[:2]
 _SPAWN_S = 15.0
-_STOP_S = 2.0
 _MAX_STARTING = 16
 """Processes started at once; the kernel bounds descriptors on their way, and more would not be faster."""
 _FIRST_UID = 100_000
 _UIDS = 50_000
 _REMEDY = (
-    "it needs Linux 5.13 or newer, with namespaces (run as root, or allow user namespaces by "
-    "sysctl kernel.apparmor_restrict_unprivileged_userns=0) or else with Landlock"
+    "namespaces want root, or user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0, in a container "
+    "a seccomp profile that allows unshare); Landlock wants Linux 5.13"
 )
 
 
-@dataclass(slots=True)
-class Process:
-    """A process that runs hostile code, and the descriptors by which we talk to it, read its files, and kill it."""
-
-    uid: int
-    channel: Channel
-    directory: int
-    pidfd: int
-    folder: Path | None = None
-    """Where its files lie, if not on a disk that goes with it."""
-
-    def kill(self) -> None:
-        """End it and all that it started, now. Its files remain until `release`."""
-        if self.pidfd >= 0:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-            os.close(self.pidfd)
-            self.pidfd = -1
-            self.channel.close()
-
-    def release(self) -> None:
-        self.kill()
-        if self.directory >= 0:
-            os.close(self.directory)
-            self.directory = -1
-            if self.folder:
-                shutil.rmtree(self.folder, ignore_errors=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What a process is started with."""
-
-    memory_mb: int
-    disk_mb: int
-    clock_ns: int
-    seed: str
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A foreign program to start in a process's place, once a byte has come over its channel."""
-
-    argv: Sequence[str]
-    environment: Mapping[str, str]
-    standard: Sequence[int]
-    """Descriptors for its standard input, output and errors; the caller closes its own."""
-
-
 class Launcher:
-    """Owns the zygote. Used from one event loop."""
+    """Owns the zygote, and starts another when it has died. Used from one event loop."""
 
-    def __init__(self, namespaces: bool = True, readable: Sequence[str] = ()) -> None:
-        """`namespaces` False goes without them even where the kernel grants them; `readable` are paths that
-        processes may read beside the system's libraries."""
+    def __init__(self, force: Rung | None = None, floor: Rung = "confined", readable: Sequence[str] = ()) -> None:
+        """`force` tries that rung alone, even where the kernel grants a better one; `floor` is the worst allowed;
+        `readable` are paths that processes may read beside the system's libraries."""
         self.rung: Rung = "confined"
-        self._namespaces = namespaces
-        self._readable = list(readable)
-        self._folders: Path | None = None
-        self._zygote: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-        self._waiting: dict[int, asyncio.Future[int]] = {}
+        self.calls_filtered = True
+        """Whether seccomp holds."""
+        self.refused: tuple[str, ...] = ()
+        """What the kernel refused on the way down to `rung`."""
+        self.generation = 0
+        """How many zygotes there were."""
+        self._force, self._floor, self._readable = force, floor, list(readable)
+        self.folders: list[Path] = []
+        """Without namespaces, where the instances' folders are made."""
+        self._control: Control | None = None
         self._ids = itertools.count(1)
         self._starting = asyncio.Semaphore(_MAX_STARTING)
+        self._restarting = asyncio.Lock()
 
     async def start(self) -> None:
-        """Raises `SandboxError` where the kernel refuses what isolation needs."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._zygote = _start_interpreter(theirs.fileno(), self._namespaces, self._readable)
-        ours.setblocking(False)
-        self._control = ours
-        try:
-            async with asyncio.timeout(_START_S):
-                first = await asyncio.get_running_loop().sock_recv(ours, 4096)
-        except TimeoutError as error:
-            raise SandboxError(f"The sandbox did not start within {_START_S:.0f} s.") from error
-        answer: dict[str, Any] = json.loads(first) if first else {"error": "its interpreter ended at once"}
-        if "error" in answer:
-            raise SandboxError(f"The sandbox cannot start ({answer['error']}): {_REMEDY}.")
-        self.rung = answer["rung"]
-        self._folders = Path(answer["folders"]) if answer["folders"] else None
-        asyncio.get_running_loop().add_reader(ours, self._on_answer)
+        """Raises `SandboxError` where the kernel refuses what the floor needs."""
+        self._control = Control(self._force, self._readable)
+        answer, self.refused = await self._control.hear()
+        self.rung, self.calls_filtered = answer["rung"], answer["calls_filtered"]
+        if answer["folders"]:
+            self.folders.append(Path(answer["folders"]))
+        if RUNGS.index(self.rung) > RUNGS.index(self._floor):
+            raise SandboxError(
+                f"This machine isolates tools by the rung {self.rung!r} ({'; '.join(self.refused)}), and "
+                f"runtime.floor asks for {self._floor!r}: {_REMEDY}; or set runtime.floor to {self.rung}, for tools "
+                "that you trust so far."
+            )
+        self.generation += 1
 
     @property
     def group(self) -> int:
         """Id of the session in which the zygote and all processes are."""
-        return self._zygote.pid if self._zygote else 0
+        return self._control.group if self._control else 0
 
     async def stop(self) -> None:
         """End the zygote and with it every process; safe to call twice."""
         if self._control:
-            asyncio.get_running_loop().remove_reader(self._control)
-            self._control.close()
+            await self._control.stop()
             self._control = None
-        if self._zygote:
-            try:
-                await asyncio.to_thread(self._zygote.wait, _STOP_S)
-            except subprocess.TimeoutExpired:
-                self._zygote.kill()
-                self._zygote.wait()
-            self._zygote = None
-        if self._folders:  # the zygote removes them itself, unless it was killed
-            shutil.rmtree(self._folders, ignore_errors=True)
-            self._folders = None
-        self._fail_all()
+        for folder in self.folders:  # the zygote removes its own, unless it was killed
+            shutil.rmtree(folder, ignore_errors=True)
+        self.folders.clear()
 
     async def spawn(self, order: Order, beside: Process | None = None, program: Program | None = None) -> Process:
-        """A locked-down process with an empty private folder, or in that of `beside` (on the rung `confined`).
+        """A locked-down process with a private folder, or in that of `beside` (on rungs without namespaces).
 
-        Raises `SandboxError`.
+        Where the zygote has died, another one is started, once. Raises `SandboxError`.
         """
         async with self._starting:
-            return await self._spawn(order, beside, program)
+            control = await self._living()
+            try:
+                return await self._spawn(control, order, beside, program)
+            except SandboxError:
+                if not control.gone:
+                    raise
+            return await self._spawn(await self._living(), order, beside, program)
 
-    async def _spawn(self, order: Order, beside: Process | None, program: Program | None) -> Process:
-        if not self._control:
-            raise SandboxError("The sandbox is not running: its zygote has ended.")
+    async def ready(self) -> None:
+        """Start another zygote if the last one has died. Raises `SandboxError`."""
+        await self._living()
+
+    async def base(self) -> Base | None:
+        """An empty folder for a database to be shared; None where the kernel does not let instances share."""
+        if self.rung not in NAMESPACED:
+            return None
+        control = await self._living()
+        number = next(self._ids)
+        try:
+            async with asyncio.timeout(_SPAWN_S):
+                (directory,) = await control.ask({"op": "base", "id": number})
+        except (TimeoutError, OSError):
+            return None  # copies do as well
+        return Base(number, self.generation, directory)
+
+    def retire(self, base: Base) -> None:
+        """Free it as soon as no process uses it."""
+        base.retired = True
+        if base.users or base.directory < 0:
+            return
+        os.close(base.directory)
+        base.directory = -1
+        while base.at_end:
+            base.at_end.pop()()
+        if self._control and not self._control.gone and base.zygote == self.generation:
+            self._control.ask({"op": "drop", "id": next(self._ids), "base": base.number}).add_done_callback(_look_at)
+
+    async def _living(self) -> Control:
+        """The zygote; another in the place of one that died."""
+        async with self._restarting:
+            if not self._control:
+                raise SandboxError("The sandbox is not running.")
+            if self._control.gone:
+                await self._control.stop()
+                await self.start()
+            return self._control
+
+    async def _spawn(self, control: Control, order: Order, beside: Process | None, program: Program | None) -> Process:
+        if order.base and order.base.zygote != self.generation:
+            raise SandboxError("The sandbox lost a shared database when its zygote died.")
         number = next(self._ids)
         uid = beside.uid if beside else _uid(number)
-        folder = beside.folder if beside else self._make_folder(number, uid)
         ours, theirs = socket.socketpair()
-        channel = Channel(ours)
+        process = Process(uid, Channel(ours), folder=beside.folder if beside else self._make_folder(number, uid))
+        process.owns_folder = beside is None
+        self._use(order.base, process)
         try:
             with theirs:
-                answer = self._ask(number, uid, folder, order, theirs, program)
+                fds = (theirs.fileno(), *(program.standard if program else ()))
+                answer = control.ask(_request(number, process, order, program), *fds)
             async with asyncio.timeout(_SPAWN_S):
-                pidfd = await answer
-                process = Process(uid, channel, -1, pidfd, None if beside else folder)
-                process.directory = await channel.receive_directory()
+                (process.pidfd,) = await answer
+                process.directory = await process.channel.receive_directory()
         except (TimeoutError, ChannelClosed, OSError) as error:
-            channel.close()
+            process.release()
             raise SandboxError(f"The sandbox could not start a process: {error or 'no answer in time'}.") from error
         except BaseException:
-            channel.close()  # cancelled: the process ends at the end of its channel
+            process.release()  # cancelled: where it was not yet known, it ends at the end of its channel
             raise
+        if order.seed is not None and program is None:
+            process.begin(order.clock_ns, order.seed)
         return process
 
+    def _use(self, base: Base | None, process: Process) -> None:
+        if base is None:
+            return
+        base.users += 1
+
+        def released() -> None:
+            base.users -= 1
+            if base.retired:
+                self.retire(base)
+
+        process.at_release.append(released)
+
     def _make_folder(self, number: int, uid: int) -> Path | None:
-        if not self._folders:
+        if self.rung in NAMESPACED:
             return None
-        folder = self._folders / str(number)
+        folder = self.folders[-1] / str(number)
         folder.mkdir(mode=0o700)
         if os.getuid() == 0:
             os.chown(folder, uid, uid)
         return folder
 
-    def _ask(
-        self,
-        number: int,
-        uid: int,
-        folder: Path | None,
-        order: Order,
-        theirs: socket.socket,
-        program: Program | None,
-    ) -> "asyncio.Future[int]":
-        request: dict[str, Any] = {
-            "id": number,
-            "uid": uid,
-            "folder": str(folder or ""),
-            "memory_mb": order.memory_mb,
-            "disk_mb": order.disk_mb,
-            "clock_ns": order.clock_ns,
-            "seed": order.seed,
-        }
-        if program:
-            request["program"] = {"argv": list(program.argv), "env": dict(program.environment)}
-        fds = [theirs.fileno(), *(program.standard if program else ())]
-        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = answer
-        assert self._control is not None
-        try:
-            socket.send_fds(self._control, [json.dumps(request).encode()], fds)
-        except OSError as error:
-            del self._waiting[number]
-            raise SandboxError(f"The sandbox takes no more requests: {error.strerror}.") from error
-        return answer
 
-    def _on_answer(self) -> None:
-        assert self._control is not None
-        try:
-            message, fds, _, _ = socket.recv_fds(self._control, 65_536, 1)
-        except BlockingIOError:
-            return
-        if not message:
-            asyncio.get_running_loop().remove_reader(self._control)
-            self._control.close()
-            self._control = None
-            return self._fail_all()
-        self._settle(json.loads(message), fds)
+def _look_at(done: "asyncio.Future[list[int]]") -> None:
+    """Whether a base was freed changes nothing for us, but an exception that nobody looks at is reported."""
+    if not done.cancelled():
+        done.exception()
 
-    def _settle(self, answer: dict[str, Any], fds: list[int]) -> None:
-        waiting = self._waiting.pop(answer["id"], None)
-        if waiting is None or waiting.done():
-            for fd in fds:
-                os.close(fd)
-        elif "error" in answer:
-            waiting.set_exception(OSError(answer["error"]))
-        else:
-            waiting.set_result(fds[0])
 
-    def _fail_all(self) -> None:
-        for waiting in self._waiting.values():
-            if not waiting.done():
-                waiting.set_exception(OSError("the zygote has ended"))
-        self._waiting.clear()
+def _request(number: int, process: Process, order: Order, program: Program | None) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "op": "spawn",
+        "id": number,
+        "uid": process.uid,
+        "folder": str(process.folder or ""),
+        "memory_mb": order.memory_mb,
+        "disk_mb": order.disk_mb,
+        "base": order.base.number if order.base else 0,
+    }
+    if program:
+        request["program"] = {"argv": list(program.argv), "env": dict(program.environment)}
+    return request
 
 
 def _uid(number: int) -> int:
     return _FIRST_UID + number % _UIDS
-
-
-def _start_interpreter(control: int, namespaces: bool, readable: Sequence[str]) -> "subprocess.Popen[bytes]":
-    """A clean interpreter: no inherited variables or descriptors, no site packages, hashing without chance.
-
-    (`-I` would ignore PYTHONHASHSEED; with an environment of our own, `-P -s -S` shuts out as much.)
-    """
-    here = str(Path(__file__).resolve().parent)
-    program = (
-        f"import sys; sys.path.insert(0, {here!r}); from inside.zygote import main; "
-        f"sys.path.pop(0); main({control}, {namespaces}, {list(readable)})"
-    )
-    environment = {
-        "PYTHONHASHSEED": "0",
-        "PATH": "/usr/bin:/bin",
-        "HOME": "/db",
-        "LANG": "C.UTF-8",
-        "TZ": "UTC",
-        "MCP_DB_DIR": "/db",
-    }
-    with fixed_addresses():
-        return subprocess.Popen(
-            [sys.executable, "-P", "-s", "-S", "-B", "-c", program],
-            env=environment,
-            pass_fds=[control],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            cwd="/",
-        )

@@ -1,7 +1,8 @@
 """What all instances of one environment share: its files, its tools, and its state at the start."""
 
 import json
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,17 +15,27 @@ from agent_world.tools.arguments import ArgumentChecker
 from agent_world.tools.files import Files, read_files
 from agent_world.tools.state import State, read_state
 
+_MAX_KNOWN = 64
 Signature = tuple[tuple[str, int, int], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Template:
+    """Compared by identity: a changed bundle is another template."""
+
     files: Files
     schema: DatabaseSchema
     checkers: Mapping[str, ArgumentChecker]
     """By tool; empty for a bundle without tools.json, in which every function of tools.py may be called."""
     source: str
     """tools.py, never executed here."""
+    reads: frozenset[str] = frozenset()
+    """Tools that say they only read."""
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of the database."""
+        return sum(map(len, self.files.contents.values()))
 
     @cached_property
     def state(self) -> State:
@@ -32,20 +43,27 @@ class Template:
 
 
 class Templates:
-    """Bundles by folder, read again when a file of theirs has changed."""
+    """Bundles by folder, the last ones used; read again when a file of theirs has changed."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, gone: Callable[[Template], None] = lambda template: None) -> None:
+        """`gone` is told of each template that no new instance will use."""
         self._max_bytes = max_bytes
-        self._known: dict[Path, tuple[Signature, Template]] = {}
+        self._gone = gone
+        self._known: OrderedDict[Path, tuple[Signature, Template]] = OrderedDict()
 
     def load(self, root: Path) -> Template:
         """Raises `SandboxError` when the bundle cannot be read, `SpecError` for a broken tool schema."""
         signature = _signature(root)
         known = self._known.get(root)
         if known and known[0] == signature:
+            self._known.move_to_end(root)
             return known[1]
         template = _load(root, self._max_bytes)
+        if known:
+            self._gone(known[1])
         self._known[root] = signature, template
+        while len(self._known) > _MAX_KNOWN:
+            self._gone(self._known.popitem(last=False)[1][1])
         return template
 
 
@@ -66,7 +84,9 @@ def _load(root: Path, max_bytes: int) -> Template:
         )
     try:
         source = (root / "tools.py").read_text() if (root / "tools.py").exists() else ""
-        return Template(files, _schema(root), {spec.name: ArgumentChecker(spec) for spec in _specs(root)}, source)
+        specs = _specs(root)
+        reads = frozenset(spec.name for spec in specs if spec.annotations.read_only)
+        return Template(files, _schema(root), {spec.name: ArgumentChecker(spec) for spec in specs}, source, reads)
     except (OSError, ValidationError, ValueError, KeyError, TypeError) as error:
         raise SandboxError(f"The bundle {root} cannot be read ({str(error).splitlines()[0]}).") from error
 

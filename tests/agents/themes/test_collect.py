@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from agent_world.agents.themes import collect_themes, salient, words
-from agent_world.agents.themes.specs import ORIGINAL_NAME, WEAK, read_specs
-from agent_world.errors import SpecError, UsageError
+from agent_world.errors import UsageError
 from agent_world.schema import Dropped, Theme
 from agent_world.settings import McpThemeSource, PrdThemeSource, Settings, ThemeSource, ToolDocsThemeSource
 
@@ -65,32 +64,12 @@ async def test_a_missing_prd_is_named(tmp_path: Path) -> None:
         await collect(PrdThemeSource(path=tmp_path / "gone.md"))
 
 
-def test_names_that_do_not_fit_are_mapped_to_distinct_ones_and_none_is_lost() -> None:
-    names = ["stock.lookup", "stock/lookup", "stock_lookup", "Stock Lookup", "x" * 90]
-    specs = read_specs([{"name": n, "description": "d"} for n in names], "server")
-    assert len({spec.name for spec in specs}) == 5
-    assert all(len(spec.name) <= 64 for spec in specs)
-    assert [spec.meta.get(ORIGINAL_NAME, spec.name) for spec in specs] == names
-
-
-def test_a_bare_list_of_parameters_is_a_weak_spec() -> None:
-    listed = [{"name": "page_size", "type": "string", "required": True}]
-    (spec,) = read_specs([{"name": "list", "parameters": listed}], "server")
-    assert spec.meta[WEAK]
-    assert spec.input_schema["properties"] == {"page_size": {"type": "string"}}
-    assert spec.input_schema["required"] == ["page_size"]
-
-
-def test_tools_without_arguments_read_alike() -> None:
-    bare = {"name": "a", "parameters": {"type": "object"}}
-    empty = {"name": "b", "inputSchema": {"type": "object", "properties": {}}}
-    one, two = read_specs([bare, empty], "server")
-    assert one.input_schema == two.input_schema == {"type": "object", "properties": {}}
-
-
-def test_a_tool_without_a_name_is_an_error_that_says_where() -> None:
-    with pytest.raises(SpecError, match="server: tool 1"):
-        read_specs([{"name": "a"}, {"description": "nameless"}], "server")
+async def test_a_tool_that_cannot_be_read_is_reported_and_the_others_make_the_theme(tmp_path: Path) -> None:
+    source = docs(tmp_path / "half.json", name="Stock", description="Stocks", functions=[{"name": "quote"}, {"x": 1}])
+    themes, dropped = await collect(source)
+    assert [tool.name for tool in themes[0].tools] == ["quote"]
+    assert [(d.kind, d.id) for d in dropped] == [("tool", "stock/tool 1")]
+    assert "half.json: Stock: tool 1: it has no name" in dropped[0].reason
 
 
 def test_telling_words_are_singular_and_free_of_grammar() -> None:

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from agent_world.errors import UsageError, WebError
-from agent_world.settings import WebSettings
+from agent_world.settings import SiteSearch, WebSettings
 from agent_world.tools.web.search import SearchHit, open_search
 from tests.tools.web.sites import Answer, Site, serve_answers
 
@@ -15,7 +15,7 @@ def site() -> Iterator[Site]:
 
 
 def settings(site: Site) -> WebSettings:
-    return WebSettings(search=f"{site.address}/find?q={{query}}", allow_private=True)
+    return WebSettings(search=SiteSearch(address=f"{site.address}/find?q={{query}}"), allow_private=True)
 
 
 async def test_hits_come_in_order_with_absolute_addresses(site: Site) -> None:
@@ -45,4 +45,4 @@ async def test_a_failing_search_names_its_status(site: Site) -> None:
 
 def test_an_address_without_place_for_the_query_is_wrong_usage() -> None:
     with pytest.raises(UsageError, match=r"\{query\}"):
-        open_search(WebSettings(search="http://127.0.0.1/search"))
+        open_search(WebSettings(search=SiteSearch(address="http://127.0.0.1/search")))

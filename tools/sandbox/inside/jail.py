@@ -1,10 +1,12 @@
 """The walls: for the zygote, then for each instance.
 
-Three rungs, the best that the kernel grants:
+Four rungs, the best that the kernel grants:
 - `own_uid` (root): namespaces, a private root, and a uid an instance;
 - `user_namespace` (an ordinary user): the same by way of user namespaces, one more for each instance;
-- `confined` (where namespaces are refused): Landlock for files, and no process but itself.
-On all of them: no privilege, limits, and seccomp, which refuses sockets and what else tools have no use for.
+- `confined` (where namespaces are refused): Landlock for files, and no process but itself;
+- `limits` (where Landlock is missing too): no wall around files. For trusted tools alone.
+On all of them: no privilege, limits, and seccomp, which refuses sockets and what else tools have no use for; only
+`limits` goes on where the kernel has no seccomp.
 """
 
 import os
@@ -16,14 +18,19 @@ from typing import Literal
 
 from . import filters, kernel
 
-Rung = Literal["own_uid", "user_namespace", "confined"]
+Rung = Literal["own_uid", "user_namespace", "confined", "limits"]
+NAMESPACED = ("own_uid", "user_namespace")
 
 HOME = "/db"
-"""Where an instance finds its database, but on the rung `confined`."""
+"""Where an instance finds its database, where there are namespaces."""
 SCRATCH = "/scratch"
 """Where a program may put temporary files."""
+BASES = "/bases"
+"""Where the zygote keeps databases that instances share, one folder each. No instance sees it."""
+_NOTHING = "/.none"
 _SHARED = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS | kernel.CLONE_NEWPID
 _READ_ONLY = kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID | kernel.MS_NODEV
+_DATA_ONLY = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 _MAX_FILES, _MAX_FILES_OF_PROGRAM = 64, 256
 _MAX_PROCESSES, _MAX_PROCESSES_OF_PROGRAM = 16, 64
@@ -39,7 +46,9 @@ class Room:
     memory_mb: int
     disk_mb: int
     folder: str
-    """On the rung `confined`, its folder, made by the trusted side; elsewhere it gets a disk of its own."""
+    """Without namespaces, its folder, made by the trusted side; with them it gets a disk of its own."""
+    base: int = 0
+    """The shared database under its files; 0 for none."""
     program: bool = False
     """A foreign program lives here: it may have more threads, and reserve addresses that it does not use."""
 
@@ -79,13 +88,13 @@ def build_root(more: Sequence[str] = ()) -> None:
     os.makedirs(base + "/dev")
     for path in _DEVICES:
         _bind(path, base + path)
-    os.mkdir(base + HOME)
-    os.mkdir(base + SCRATCH)
-    os.mkdir(base + "/.old")
+    for path in (HOME, SCRATCH, BASES, _NOTHING, "/.old"):
+        os.mkdir(base + path)
     kernel.pivot_root(base, base + "/.old")
     os.chdir("/")
     kernel.unmount("/.old")
     os.rmdir("/.old")
+    kernel.mount("tmpfs", BASES, "tmpfs", _DATA_ONLY, "mode=700")
     kernel.mount("none", "/", flags=_READ_ONLY)
 
 
@@ -115,7 +124,7 @@ def enter_room(room: Room, rung: Rung, proc: int) -> int:
 
     Returns a descriptor of it, for the trusted side. `shut` must follow.
     """
-    if rung == "confined":
+    if rung not in NAMESPACED:
         os.chdir(room.folder)
         os.environ["MCP_DB_DIR"] = os.environ["HOME"] = room.folder
         return os.open(".", os.O_RDONLY | os.O_DIRECTORY)
@@ -129,9 +138,34 @@ def enter_room(room: Room, rung: Rung, proc: int) -> int:
         _map_ids(proc, uid, gid)
     options = f"size={room.disk_mb}m,nr_inodes={_MAX_INODES},mode=700,uid={uid},gid={gid}"
     for place in (HOME, SCRATCH) if room.program else (HOME,):
-        kernel.mount("tmpfs", place, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC, options)
+        kernel.mount("tmpfs", place, "tmpfs", _DATA_ONLY, options)
+    if room.base:
+        _lay_over(room.base, uid, gid)
+    kernel.mount(_NOTHING, BASES, flags=kernel.MS_BIND)
     os.chdir(HOME)
     return os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _lay_over(base: int, uid: int, gid: int) -> None:
+    """Show the shared database at `HOME`; what is changed goes to the instance's disk, now out of sight."""
+    for name in ("upper", "work"):
+        os.mkdir(f"{HOME}/{name}", 0o700)
+        os.chown(f"{HOME}/{name}", uid, gid)
+    options = f"lowerdir={BASES}/{base},upperdir={HOME}/upper,workdir={HOME}/work,index=off"
+    root = os.getuid() == 0
+    kernel.mount("overlay", HOME, "overlay", _DATA_ONLY, options + (",metacopy=on" if root else ",userxattr"))
+    if root:  # only owners and modes are copied for this, no content
+        for folder, folders, files in os.walk(HOME):
+            for name in (*folders, *files):
+                os.chown(f"{folder}/{name}", uid, gid)
+
+
+def try_sharing(base: int, rung: Rung, proc: int) -> None:
+    """Use a shared database as an instance would, for this process to end after. Raises `OSError` where refused."""
+    room = Room(65_534, 64, 1, "", base)
+    enter_room(room, rung, proc)
+    if rung == "user_namespace":  # overlayfs notes there which folders were removed, and older kernels' tmpfs cannot
+        os.setxattr(".", "user.probe", b"1")
 
 
 def shut(room: Room, rung: Rung, with_parent: bool = True) -> None:
@@ -166,4 +200,5 @@ def shut(room: Room, rung: Rung, with_parent: bool = True) -> None:
         resource.setrlimit(limit, (allowed, allowed))
     if rung == "confined":
         filters.restrict_files(_readable(), _DEVICES, room.folder)
-    filters.restrict_calls(alone=rung == "confined", program=room.program)
+    if rung != "limits" or kernel.has_call_filters():
+        filters.restrict_calls(alone=rung not in NAMESPACED, program=room.program)

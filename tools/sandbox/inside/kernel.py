@@ -16,7 +16,7 @@ MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
 MNT_DETACH = 2
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
-_PR_SET_SECCOMP, _SECCOMP_FILTER = 22, 2
+_PR_GET_SECCOMP, _PR_SET_SECCOMP, _SECCOMP_FILTER = 21, 22, 2
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_ENFORCE = 444, 445, 446
 _LANDLOCK_PATH = 1
 _MOUNT_SETATTR, _HERE, _RECURSIVE, _READ_ONLY_NO_SUID_NO_DEVICES = 442, -100, 0x8000, 7
@@ -83,6 +83,11 @@ def give_up_privileges() -> None:
 
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
+
+
+def has_call_filters() -> bool:
+    """Whether the kernel has seccomp."""
+    return bool(_libc.prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0)
 
 
 def set_call_filter(program: bytes) -> None:

@@ -1,12 +1,15 @@
 """Serving calls and programs inside an instance. From here on, nothing that arrives or runs is trusted.
 
 Frames on the channel are a length (4 bytes, big-endian) and a JSON object; each answer repeats the id of its request.
+`begin` sets clock and seed, `load` brings the tools, `compile` gives their code: nothing is executed by these.
 `call` runs a tool in this process. `run` forks, so that a program leaves no trace in it but in the database; or,
 where forking is refused, it comes to a process that is there for it alone.
 """
 
+import base64
 import io
 import json
+import marshal
 import os
 import signal
 import socket
@@ -55,18 +58,24 @@ Outcome = tuple[str, str]
 
 
 class World:
-    """The tools of the instance, loaded at first use, within the deadline of that use."""
+    """The tools of the instance, executed at first use, within the deadline of that use."""
 
     def __init__(self) -> None:
-        self.source = ""
+        self.code: types.CodeType | str = ""
         self.module: types.ModuleType | None = None
+
+    def load(self, request: Mapping[str, Any]) -> None:
+        """`code` where it could be compiled; else `source`, whose faults then show at first use."""
+        self.module = None
+        self.code = marshal.loads(base64.b64decode(request["code"])) if "code" in request else request["source"]
 
     def tool(self, name: str) -> Callable[..., Any] | None:
         """Raises whatever the module raises."""
         if self.module is None:
             module = types.ModuleType("tools")
             module.__dict__["ToolError"] = ToolError
-            exec(compile(self.source, "tools.py", "exec"), module.__dict__)
+            code = compile(self.code, "tools.py", "exec") if isinstance(self.code, str) else self.code
+            exec(code, module.__dict__)
             self.module = module
         return getattr(self.module, name, None)
 
@@ -80,6 +89,16 @@ class World:
         except BaseException as error:
             return _failure(error)
         return encode(value)
+
+
+def compiled(source: str) -> Outcome:
+    """The code of a module of tools, marshalled, in base64."""
+    try:
+        code = compile(source, "tools.py", "exec")
+    # The edge of what is not ours: whatever a source does to the compiler is its result.
+    except BaseException as error:
+        return _failure(error)
+    return encode(base64.b64encode(marshal.dumps(code)).decode())
 
 
 def encode(value: Any) -> Outcome:
@@ -128,8 +147,8 @@ def _say(error: BaseException, bare: bool = False) -> str:
 class Tools:
     """What a program sees as `tools`. Each call is announced, checked on the trusted side, and reported."""
 
-    def __init__(self, world: World, channel: socket.socket, request: int) -> None:
-        self._world, self._channel, self._request = world, channel, request
+    def __init__(self, world: World, channel: socket.socket, reader: "Reader", request: int) -> None:
+        self._world, self._channel, self._reader, self._request = world, channel, reader, request
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
@@ -146,20 +165,20 @@ class Tools:
         if key == "error":
             raise ToolError("invalid_arguments", json.loads(text)["message"])
         _send(self._channel, self._request, ask=json.dumps(name), arguments=text)
-        answer = receive(self._channel)
+        answer = self._reader.receive()
         if "error" in answer:
             raise ToolError(answer["error"]["code"], answer["error"]["message"])
         if "value" in answer:  # the tool is not here: the trusted side has used it
             return answer["value"]
         key, text = self._world.invoke(name, answer["arguments"])
-        _send(self._channel, self._request, did="true", **{key: text})
+        _reply(self._channel, self._request, (key, text), did="true")
         found = json.loads(text)
         if key == "error":
             raise ToolError(found["code"], found["message"])
         return found
 
 
-def _execute(world: World, channel: socket.socket, request: dict[str, Any], output: Output) -> None:
+def _execute(world: World, channel: socket.socket, reader: "Reader", request: dict[str, Any], output: Output) -> None:
     program = types.ModuleType("program")
     program.__dict__["ToolError"] = ToolError
     try:
@@ -168,12 +187,12 @@ def _execute(world: World, channel: socket.socket, request: dict[str, Any], outp
         arguments = dict(request["arguments"])
         code = getattr(function, "__code__", None)
         if code and "tools" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-            arguments["tools"] = Tools(world, channel, request["id"])
-        key, text = encode(function(**arguments))
+            arguments["tools"] = Tools(world, channel, reader, request["id"])
+        outcome = encode(function(**arguments))
     # The edge of what is not ours: a program's failure is its result.
     except BaseException as error:
-        key, text = _error("exception", _say(error) + _line(error))
-    _send(channel, request["id"], output=json.dumps(output.text()), **{key: text})
+        outcome = _error("exception", _say(error) + _line(error))
+    _reply(channel, request["id"], outcome, output=json.dumps(output.text()))
 
 
 def _line(error: BaseException) -> str:
@@ -182,13 +201,13 @@ def _line(error: BaseException) -> str:
     return f" (line {frames[-1].lineno})" if frames else ""
 
 
-def _run(world: World, channel: socket.socket, request: dict[str, Any], output: Output) -> None:
+def _run(world: World, channel: socket.socket, reader: "Reader", request: dict[str, Any], output: Output) -> None:
     if request["here"]:
-        return _execute(world, channel, request, output)
+        return _execute(world, channel, reader, request, output)
     pid = os.fork()
     if pid == 0:
         try:
-            _execute(world, channel, request, output)
+            _execute(world, channel, reader, request, output)
             os._exit(_ANSWERED)
         finally:
             os._exit(1)
@@ -196,8 +215,8 @@ def _run(world: World, channel: socket.socket, request: dict[str, Any], output: 
     if os.getpid() == 1:
         _end_the_rest()
     if os.waitstatus_to_exitcode(status) != _ANSWERED:
-        key, text = _error("crashed", "The program's process ended without a result.")
-        _send(channel, request["id"], output='""', **{key: text})
+        outcome = _error("crashed", "The program's process ended without a result.")
+        _reply(channel, request["id"], outcome, output='""')
 
 
 def _end_the_rest() -> None:
@@ -213,45 +232,63 @@ def _end_the_rest() -> None:
 # --- The channel -------------------------------------------------------------------------------------
 
 
-def serve(channel: socket.socket) -> None:
-    """Answer requests, one at a time, until the trusted side closes the channel."""
-    world = World()
+class Reader:
+    """Frames from the channel, with as few reads as they take."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._buffer = bytearray()
+
+    def receive(self) -> dict[str, Any]:
+        """Raises `EOFError` when the other side has gone."""
+        (size,) = struct.unpack(">I", self._take(4))
+        found: dict[str, Any] = json.loads(self._take(size))
+        return found
+
+    def _take(self, size: int) -> bytes:
+        while len(self._buffer) < size:
+            part = self._channel.recv(1 << 18)
+            if not part:
+                raise EOFError
+            self._buffer += part
+        found = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return found
+
+
+def serve(channel: socket.socket, begin: Callable[[int, str], None] = lambda clock_ns, seed: None) -> None:
+    """Answer requests, one at a time, until the trusted side closes the channel.
+
+    `begin` sets clock and seed when it is told them; a backend that has set them before needs none.
+    """
+    world, reader = World(), Reader(channel)
     while True:
         try:
-            request = receive(channel)
+            request = reader.receive()
         except EOFError:
             return
         output = Output()
         sys.stdout = sys.stderr = output
-        if request["op"] == "load":
-            world.source, world.module = request["source"], None
-        elif request["op"] == "call":
-            key, text = world.invoke(request["tool"], request["arguments"])
-            _send(channel, request["id"], **{key: text})
-        else:
-            _run(world, channel, request, output)
+        match request["op"]:
+            case "begin":
+                begin(request["clock_ns"], request["seed"])
+            case "load":
+                world.load(request)
+            case "compile":
+                _reply(channel, request["id"], compiled(request["source"]))
+            case "call":
+                _reply(channel, request["id"], world.invoke(request["tool"], request["arguments"]))
+            case _:
+                _run(world, channel, reader, request, output)
 
 
-def receive(channel: socket.socket) -> dict[str, Any]:
-    """Raises `EOFError` when the other side has gone."""
-    (size,) = struct.unpack(">I", _exactly(channel, 4))
-    found: dict[str, Any] = json.loads(_exactly(channel, size))
-    return found
-
-
-def _exactly(channel: socket.socket, size: int) -> bytes:
-    parts = []
-    while size:
-        part = channel.recv(min(size, 1 << 20))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+def _reply(channel: socket.socket, request: int, outcome: Outcome, **fields: str) -> None:
+    """`outcome` and `fields` are JSON texts, put in as they are."""
+    key, text = outcome
+    _send(channel, request, **fields, **{key: text})
 
 
 def _send(channel: socket.socket, request: int, **fields: str) -> None:
-    """`fields` are JSON texts, put in as they are."""
     body = "".join(f',"{name}":{text}' for name, text in fields.items())
     data = f'{{"id":{request}{body}}}'.encode()
     channel.sendall(struct.pack(">I", len(data)) + data)

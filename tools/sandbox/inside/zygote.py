@@ -1,11 +1,14 @@
 """The zygote: a clean interpreter with the usual modules loaded, that forks an instance on request.
 
-It runs no tool code and reads none. The trusted side asks over a SEQPACKET socket, one JSON object a message, and
-passes the instance's end of a channel along; the answer carries a pidfd of the new process. End of file on that
-socket ends the zygote. Where there are namespaces it is process 1 of its own, so every instance ends with it; where
-there are none, instances cannot have children, and each dies with its parent.
+It runs no tool code and reads none. The trusted side asks over a SEQPACKET socket, one JSON object a message:
+- `spawn`, with the instance's end of a channel; the answer carries a pidfd of the new process;
+- `base` for a folder that instances may share; the answer carries a descriptor of it, for the trusted side to fill;
+- `drop` when no instance uses it any more.
+End of file on that socket ends the zygote. Where there are namespaces it is process 1 of its own, so every instance
+ends with it; where there are none, instances cannot have children, and each dies with its parent.
 """
 
+import contextlib
 import fcntl
 import gc
 import importlib
@@ -15,7 +18,7 @@ import shutil
 import signal
 import socket
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import filters, frozen, jail, kernel, program, serve
@@ -37,50 +40,68 @@ _REFUSED = 3
 _OUT_OF_THE_WAY = 32
 
 
-def main(control_fd: int, namespaces: bool, readable: Sequence[str] = ()) -> None:
+def main(control_fd: int, force: str, readable: Sequence[str] = ()) -> None:
     """Build the best walls that the kernel grants, say which, and serve until the trusted side goes away.
 
-    `readable` are paths that instances may read beside the system's libraries.
+    `force` names the only rung to try; empty, all are tried from the best on. `readable` are paths that instances may
+    read beside the system's libraries.
     """
     control = socket.socket(fileno=control_fd)
     for name in PRELOADED:
         importlib.import_module(name)
     frozen.install()
     proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
-    if namespaces and _fork_and_wait(lambda: _in_namespaces(control, proc, readable)) != _REFUSED:
-        return
-    if not filters.landlock_version():
-        _send(control, {"error": "the kernel grants neither namespaces nor Landlock"})
+    if force in ("", *jail.NAMESPACED):
+        status = _fork_and_wait(lambda: _in_namespaces(control, proc, force, readable))
+        if status != _REFUSED:
+            return
+    if force in ("", "confined", "limits"):
+        _without_namespaces(control, proc, force)
+
+
+def _without_namespaces(control: socket.socket, proc: int, force: str) -> None:
+    rung: jail.Rung = "confined"
+    if force == "limits" or not filters.landlock_version():
+        rung = "limits"
+        _send(control, {"refused": "Landlock: not in this kernel" if force != rung else "confined: not asked for"})
+    if force not in ("", rung):
         return
     memory = "/dev/shm"
     folders = tempfile.mkdtemp(prefix="agent-world-", dir=memory if os.access(memory, os.W_OK) else None)
     os.chmod(folders, 0o711)
     try:
-        _serve(control, proc, "confined", folders)
+        _Zygote(control, proc, rung).serve(folders)
     finally:
         shutil.rmtree(folders, ignore_errors=True)
 
 
-def _in_namespaces(control: socket.socket, proc: int, readable: Sequence[str]) -> int:
+def _in_namespaces(control: socket.socket, proc: int, force: str, readable: Sequence[str]) -> int:
     """The outer of two processes; the inner is process 1. Returns an exit status: `_REFUSED`, or 0 after serving."""
     try:
         rung = jail.enter_namespaces(proc)
-    except OSError:
-        return _REFUSED
+    except OSError as error:
+        return _refuse(control, str(error))
+    if force not in ("", rung):
+        return _refuse(control, f"{force}: the caller's uid gives {rung}")
     return _fork_and_wait(lambda: _as_process_1(control, proc, rung, readable))
 
 
 def _as_process_1(control: socket.socket, proc: int, rung: jail.Rung, readable: Sequence[str]) -> int:
     try:
         jail.build_root(readable)
-    except OSError:
-        return _REFUSED
-    _serve(control, proc, rung)
+    except OSError as error:
+        return _refuse(control, str(error))
+    _Zygote(control, proc, rung).serve()
     return 0
 
 
-def _fork_and_wait(work: Any) -> int:
-    pid = os.fork()
+def _refuse(control: socket.socket, reason: str) -> int:
+    _send(control, {"refused": f"namespaces: {reason}"})
+    return _REFUSED
+
+
+def _fork_and_wait(work: Callable[[], int], own: int = -1) -> int:
+    pid = _fork(own)
     if pid == 0:
         status = 1
         try:
@@ -91,28 +112,80 @@ def _fork_and_wait(work: Any) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
-def _serve(control: socket.socket, proc: int, rung: jail.Rung, folders: str = "") -> None:
-    own = -1 if rung == "confined" else os.open("self/ns/pid", os.O_RDONLY, dir_fd=proc)
-    filters.packed_filter(os.uname().machine, rung == "confined")
-    gc.collect()
-    gc.freeze()
-    _send(control, {"rung": rung, "folders": folders})
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
-    while True:
-        message, fds, _, _ = socket.recv_fds(control, _MESSAGE, _MOST_FDS)
-        if not message:
-            return
-        request = json.loads(message)
+class _Zygote:
+    def __init__(self, control: socket.socket, proc: int, rung: jail.Rung) -> None:
+        self._control, self._proc, self._rung = control, proc, rung
+        self._sharing: bool | None = None if rung in jail.NAMESPACED else False
+        self._own = os.open("self/ns/pid", os.O_RDONLY, dir_fd=proc) if rung in jail.NAMESPACED else -1
+
+    def serve(self, folders: str = "") -> None:
+        if kernel.has_call_filters():
+            filters.packed_filter(os.uname().machine, self._rung not in jail.NAMESPACED)
+        gc.collect()
+        gc.freeze()
+        _send(self._control, {"rung": self._rung, "folders": folders, "calls_filtered": kernel.has_call_filters()})
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
+        while True:
+            message, fds, _, _ = socket.recv_fds(self._control, _MESSAGE, _MOST_FDS)
+            if not message:
+                return
+            try:
+                self._answer(json.loads(message), fds)
+            finally:
+                for fd in fds:
+                    os.close(fd)
+
+    def _answer(self, request: dict[str, Any], fds: list[int]) -> None:
+        work = {"spawn": self._spawn, "base": self._base, "drop": self._drop}[request["op"]]
         try:
-            pid = _fork(own)
+            given = work(request, fds)
         except OSError as error:
-            _send(control, {"id": request["id"], "error": str(error)})
-        else:
-            if pid == 0:
-                _live(fds, request, proc, rung)
-            _answer(control, request["id"], pid)
-        for fd in fds:
+            return _send(self._control, {"id": request["id"], "error": str(error)})
+        _send(self._control, {"id": request["id"]}, *given)
+        for fd in given:
             os.close(fd)
+
+    def _spawn(self, request: dict[str, Any], fds: list[int]) -> list[int]:
+        pid = _fork(self._own)
+        if pid == 0:
+            try:
+                _live(fds, request, self._proc, self._rung)
+            finally:
+                os._exit(1)
+        return [os.pidfd_open(pid)]
+
+    def _base(self, request: dict[str, Any], _: list[int]) -> list[int]:
+        path = f"{jail.BASES}/{request['id']}"
+        if self._sharing is not False:
+            os.mkdir(path)
+        if self._sharing is None:
+            self._sharing = self._tried(request["id"])
+        if not self._sharing:
+            raise OSError("this kernel does not let instances share files")
+        return [os.open(path, os.O_RDONLY | os.O_DIRECTORY)]
+
+    def _tried(self, base: int) -> bool:
+        """Whether an instance may lay its files over a base."""
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        try:
+            return _fork_and_wait(lambda: _try_sharing(base, self._rung, self._proc), self._own) == 0
+        finally:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            with contextlib.suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:  # instances that ended meanwhile
+                    pass
+
+    def _drop(self, request: dict[str, Any], _: list[int]) -> list[int]:
+        shutil.rmtree(f"{jail.BASES}/{request['base']}")
+        return []
+
+
+def _try_sharing(base: int, rung: jail.Rung, proc: int) -> int:
+    try:
+        jail.try_sharing(base, rung, proc)
+    except OSError:
+        return _REFUSED
+    return 0
 
 
 def _fork(own: int) -> int:
@@ -123,21 +196,13 @@ def _fork(own: int) -> int:
     return os.fork()
 
 
-def _answer(control: socket.socket, request: int, pid: int) -> None:
-    try:
-        pidfd = os.pidfd_open(pid)
-    except OSError as error:
-        return _send(control, {"id": request, "error": f"the process ended at once ({error})"})
-    _send(control, {"id": request}, pidfd)
-    os.close(pidfd)
-
-
 def _live(fds: list[int], request: dict[str, Any], proc: int, rung: jail.Rung) -> None:
     """The life of an instance's process. Never returns."""
     channel, started = socket.socket(fileno=fds[0]), request.get("program")
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        room = jail.Room(request["uid"], request["memory_mb"], request["disk_mb"], request["folder"], bool(started))
+        given = {key: request[key] for key in ("uid", "memory_mb", "disk_mb", "folder", "base")}
+        room = jail.Room(**given, program=bool(started))
         home = jail.enter_room(room, rung, proc)
         # Before the limits: the kernel holds descriptors on their way against the sender's.
         socket.send_fds(channel, [b"+"], [home])
@@ -150,8 +215,7 @@ def _live(fds: list[int], request: dict[str, Any], proc: int, rung: jail.Rung) -
     try:
         if started:
             program.supervise(channel, started["argv"], started["env"])
-        frozen.begin(request["clock_ns"], request["seed"])
-        serve.serve(channel)
+        serve.serve(channel, frozen.begin)
     finally:
         os._exit(0)
 

@@ -2,27 +2,15 @@
 
 import json
 from dataclasses import dataclass
-from typing import Protocol
 from urllib.parse import quote_plus, urljoin
 
 from pydantic import BaseModel, ValidationError
 
 from agent_world.errors import UsageError, WebError
-from agent_world.settings import WebSettings
+from agent_world.settings import SiteSearch, WebSettings
 from agent_world.tools.web.fetch import open_fetcher
-
-
-@dataclass(frozen=True, slots=True)
-class SearchHit:
-    title: str
-    address: str
-    snippet: str
-
-
-class SearchBackend(Protocol):
-    async def search(self, query: str, limit: int) -> list[SearchHit]:
-        """At most `limit` hits, best first. Raises `WebError` when the backend cannot be asked."""
-        ...
+from agent_world.tools.web.search.backend import SearchHit
+from agent_world.tools.web.search.hits import sound
 
 
 class _Hit(BaseModel):
@@ -38,11 +26,12 @@ class _Answer(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class SiteSearch:
+class Site:
+    address: str
     settings: WebSettings
 
     async def search(self, query: str, limit: int) -> list[SearchHit]:
-        address = self.settings.search.replace("{query}", quote_plus(query))
+        address = self.address.replace("{query}", quote_plus(query))
         async with open_fetcher(self.settings) as fetcher:
             found = await fetcher.raw(address, headers={"accept": "application/json"})
         if found.status >= 400:
@@ -52,12 +41,11 @@ class SiteSearch:
         except (ValidationError, ValueError) as error:
             form = '{"results": [{"title", "address", "snippet"}]}'
             raise WebError(f"The search at {address} did not answer with JSON {form}; check web.search.") from error
-        hits = [SearchHit(hit.title, urljoin(found.address, hit.address), hit.snippet) for hit in answer.results]
-        return hits[:limit]
+        return sound([(hit.title, urljoin(found.address, hit.address), hit.snippet) for hit in answer.results], limit)
 
 
-def open_search(settings: WebSettings) -> SearchBackend:
-    """The site's own search. Raises `UsageError` when its address has no place for the query."""
-    if "{query}" not in settings.search:
-        raise UsageError(f"web.search is {settings.search!r}; it must contain {{query}}, for example ...?q={{query}}.")
-    return SiteSearch(settings)
+def open_site(config: SiteSearch, settings: WebSettings) -> Site:
+    """Raises `UsageError` when the address has no place for the query."""
+    if "{query}" not in config.address:
+        raise UsageError(f"web.search is {config.address!r}; it must contain {{query}}, for example ...?q={{query}}.")
+    return Site(config.address, settings)

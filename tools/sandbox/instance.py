@@ -1,0 +1,218 @@
+"""One environment on files of its own, in a process of its own.
+
+A process that overruns its deadline, breaks the protocol or outgrows the memory is killed with all it started; the
+next call gets a fresh one on the files that were left. So it goes as well when the zygote dies, for the descriptor of
+an instance's folder keeps its disk alive; should the folder be lost in spite of that, calls answer `infra` until
+`reset` or `restore`.
+"""
+
+import asyncio
+import dataclasses
+import itertools
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from agent_world.errors import SandboxError
+from agent_world.schema import StateDiff
+from agent_world.tools.files import Files, pack, read_files, unpack
+from agent_world.tools.observation import error_observation, outcome_observation
+from agent_world.tools.runtime import Observation, RunResult
+from agent_world.tools.sandbox.channel import ChannelClosed
+from agent_world.tools.sandbox.exchange import Call, fault, follow, ready, run_result
+from agent_world.tools.sandbox.launcher import NAMESPACED
+from agent_world.tools.sandbox.process import Process
+from agent_world.tools.sandbox.purity import Purity
+from agent_world.tools.sandbox.template import Template
+from agent_world.tools.state import State, diff, read_state
+
+if TYPE_CHECKING:
+    from agent_world.tools.sandbox.local import LocalBackend
+
+_MEGABYTE = 1024 * 1024
+
+
+class _Failed(Exception):
+    """A call or program came to no result: `code` for programs to act on, `message` for a model."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+class _Around:
+    """What is done around each tool call, also of a program: a tool that only reads is held to it."""
+
+    def __init__(self, instance: "LocalInstance", process: Process) -> None:
+        self._instance, self._process = instance, process
+
+    def before(self, tool: str) -> None:
+        if tool in self._instance.template.reads:
+            self._instance.purity.before(self._process.directory)
+        else:
+            self._instance.purity.touched()
+
+    def seen(self, tool: str, outcome: dict[str, Any]) -> Observation:
+        found = outcome_observation(outcome, self._instance.observation_chars)
+        if tool in self._instance.template.reads and self._instance.purity.wrote(self._process.directory):
+            return dataclasses.replace(found, impure=True)
+        return found
+
+
+class LocalInstance:
+    """Opened by `LocalBackend`."""
+
+    def __init__(self, backend: "LocalBackend", template: Template, seed: int) -> None:
+        self._backend = backend
+        self.template = template
+        self._seed = seed
+        self.observation_chars = backend.config.observation_chars
+        self._max_bytes = backend.config.disk_mb * _MEGABYTE
+        self.purity = Purity(template, self._max_bytes)
+        self._ids = itertools.count(1)
+        self._process: Process | None = None
+        self._closed = False
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
+        refused = fault(self.template, tool, arguments)
+        if refused:
+            return refused
+        checked = ready(self.template, tool, arguments)
+        message = {"id": next(self._ids), "op": "call", "tool": tool, "arguments": checked}
+        seconds = self._backend.config.call_timeout_s
+        try:
+            process = await self._alive()
+            around = _Around(self, process)
+            around.before(tool)
+            with self._at_work(process, tool, seconds):
+                outcome = await process.channel.ask(message, seconds)
+        except _Failed as failed:
+            return error_observation(failed.code, failed.message)
+        return around.seen(tool, outcome)
+
+    async def run(self, source: str, function: str, arguments: Mapping[str, Any]) -> RunResult:
+        calls: list[Call] = []
+        config = self._backend.config
+        request, seconds = next(self._ids), config.run_timeout_s
+        message = {"id": request, "op": "run", "source": source, "function": function, "arguments": dict(arguments)}
+        process = None
+        try:
+            process = await self._for_a_program()
+            message["here"] = process is not self._process
+            self.purity.touched()
+            with self._at_work(process, function, seconds):
+                async with asyncio.timeout(seconds):
+                    await process.channel.send(message)
+                    answer = await follow(
+                        process.channel, self.template, request, calls, config.observation_chars, _Around(self, process)
+                    )
+        except _Failed as failed:
+            return RunResult(ok=False, error=failed.code, calls=tuple(calls))
+        finally:
+            if process and process is not self._process:
+                process.release()
+        return run_result(answer, calls)
+
+    async def diff(self) -> StateDiff:
+        return diff(self.template.state, await self._state())
+
+    async def state_hash(self) -> str:
+        return (await self._state()).hash()
+
+    async def snapshot(self) -> bytes:
+        """Raises `SandboxError` when the instance holds files that cannot be kept (links, or too much)."""
+        files = self._files()
+        if files.refused:
+            path, reason = next(iter(files.refused.items()))
+            raise SandboxError(f"No snapshot: {path} is {reason}.")
+        return pack(files)
+
+    async def restore(self, snapshot: bytes) -> None:
+        await self._start(unpack(snapshot))
+
+    async def reset(self) -> None:
+        self._refuse_when_closed()
+        self._become(await self._backend.pool.take(self.template, self._seed), self.template.files)
+
+    async def close(self) -> None:
+        if self._process:
+            self._process.release()
+            self._process = None
+        self._closed = True
+        self._backend.forget(self)
+
+    # --- Calls ------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _at_work(self, process: Process, what: str, seconds: float) -> Iterator[None]:
+        """Whatever goes wrong ends the process; what it was is raised as `_Failed`."""
+        watch = self._backend.watch
+        watch.busy(process)
+        try:
+            yield
+        except TimeoutError:
+            process.kill()
+            raise _Failed("timeout", f"{what} took more than {seconds:g} s.") from None
+        except ChannelClosed:
+            process.kill()
+            _raise_if_outgrown(process)
+            raise _Failed("crashed", f"{what} ended without a result.") from None
+        except BaseException:
+            process.kill()  # cancelled in the middle of an exchange: the channel is out of step
+            raise
+        finally:
+            watch.idle(process)
+
+    async def _for_a_program(self) -> Process:
+        """The instance's process, which forks for it; where that is refused, another in the same folder."""
+        process = await self._alive()
+        if self._backend.launcher.rung in NAMESPACED:
+            return process
+        return await self._backend.pool.beside(self.template, process, self._seed)
+
+    # --- Files and processes ------------------------------------------------------------------------------
+
+    async def _state(self) -> State:
+        return read_state(self._files(), self.template.schema)
+
+    def _files(self) -> Files:
+        self._refuse_when_closed()
+        assert self._process is not None
+        if os.fstat(self._process.directory).st_nlink == 0:
+            raise SandboxError("The instance has lost its files: reset or restore it.")
+        return read_files(self._process.directory, self._max_bytes)
+
+    async def _alive(self) -> Process:
+        """The running process; after a kill, a fresh one on the files that the last one left."""
+        self._refuse_when_closed()
+        assert self._process is not None
+        if self._process.pidfd >= 0:
+            return self._process
+        outgrown = self._process
+        if os.fstat(self._process.directory).st_nlink == 0:
+            raise _Failed("infra", "The instance has lost its files, by no fault of the tool. Reset it.")
+        await self._start(self._files())
+        _raise_if_outgrown(outgrown)
+        return self._process
+
+    async def _start(self, files: Files) -> None:
+        self._refuse_when_closed()
+        self._become(await self._backend.pool.start_on(self.template, files.contents, self._seed), files)
+
+    def _become(self, process: Process, files: Files) -> None:
+        if self._process:
+            self._process.release()
+        self._process = process
+        self.purity.start(files)
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise SandboxError("The instance is closed.")
+
+
+def _raise_if_outgrown(process: Process) -> None:
+    """Said once: to the call in flight, or to the next one when there was none."""
+    if process.outgrew:
+        said, process.outgrew = process.outgrew, ""
+        raise _Failed("out_of_memory", said)

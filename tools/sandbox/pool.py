@@ -1,0 +1,173 @@
+"""Processes of an environment, ready before anyone asks: locked down, files in place, tools loaded, nothing executed.
+
+Clock and seed are told at hand-out, along with the first call.
+"""
+
+import asyncio
+import dataclasses
+import os
+from collections import OrderedDict
+from collections.abc import Mapping
+
+from agent_world.errors import SandboxError
+from agent_world.settings import LocalRuntime
+from agent_world.tools.files import write_files
+from agent_world.tools.sandbox.bases import Bases
+from agent_world.tools.sandbox.channel import ChannelClosed
+from agent_world.tools.sandbox.compiler import Compiler
+from agent_world.tools.sandbox.launcher import Launcher
+from agent_world.tools.sandbox.memory import MemoryWatch
+from agent_world.tools.sandbox.process import Order, Process
+from agent_world.tools.sandbox.template import Template
+
+_MAX_ENVIRONMENTS = 8
+"""Environments with processes ahead; those of the least recently used are let go."""
+_BREATH_S = 0.002
+"""The first call of who was just served goes before the next process."""
+
+
+class Pool:
+    """Starts processes, some of them ahead."""
+
+    def __init__(self, launcher: Launcher, config: LocalRuntime, clock_ns: int, watch: MemoryWatch) -> None:
+        self._launcher, self._ahead, self._clock_ns, self._watch = launcher, config.ahead, clock_ns, watch
+        self._order = Order(config.memory_mb, config.disk_mb)
+        self._compiler = Compiler(launcher, self._order, config.call_timeout_s)
+        self._bases = Bases(launcher, config.share_from_mb)
+        self._spares: OrderedDict[Template, list[Process]] = OrderedDict()
+        self._refills: dict[Template, asyncio.Task[None]] = {}
+
+    @property
+    def shared_bytes(self) -> int:
+        return self._bases.size
+
+    async def take(self, template: Template, seed: int) -> Process:
+        """A process on the template's own files. Raises `SandboxError`."""
+        process = self._spare(template) or await self._start(template)
+        self._begin(process, seed)
+        self._refill(template)
+        return process
+
+    async def start_on(self, template: Template, files: Mapping[str, bytes], seed: int) -> Process:
+        """A process on other files. Raises `SandboxError`."""
+        message = await self._compiler.message(template.source)
+        process = await self._spawn(self._order)
+        self._write(process, files)
+        process.channel.hold(message)
+        self._begin(process, seed)
+        return process
+
+    async def beside(self, template: Template, process: Process, seed: int) -> Process:
+        """Another process in the folder of `process`. Raises `SandboxError`."""
+        message = await self._compiler.message(template.source)
+        other = await self._spawn(self._order, process)
+        other.channel.hold(message)
+        self._begin(other, seed)
+        return other
+
+    def drop(self, template: Template) -> None:
+        """No new instance of it will be asked for."""
+        self._let_go(template)
+        self._bases.drop(template)
+
+    def let_all_go(self) -> bool:
+        """Give up what is ahead; whether there was anything."""
+        held = any(self._spares.values())
+        for template in list(self._spares):
+            self._let_go(template)
+        return held
+
+    async def stop(self) -> None:
+        refills = list(self._refills.values())
+        for task in refills:
+            task.cancel()
+        await asyncio.gather(*refills, return_exceptions=True)
+        self.let_all_go()
+        await self._compiler.stop()
+        await self._bases.stop()
+
+    async def _start(self, template: Template) -> Process:
+        # Side by side: the code of new tools, and the process that will run them.
+        message = asyncio.create_task(self._compiler.message(template.source))
+        try:
+            process = await self._on_own_files(template)
+            try:
+                process.channel.hold(await message)
+            except BaseException:
+                process.release()
+                raise
+        finally:
+            message.cancel()
+        return process
+
+    async def _on_own_files(self, template: Template) -> Process:
+        base = await self._bases.of(template)
+        if base is None:
+            process = await self._spawn(self._order)
+            self._write(process, template.files.contents)
+            return process
+        try:
+            return await self._spawn(dataclasses.replace(self._order, base=base))
+        except SandboxError:
+            if base.zygote == self._launcher.generation:
+                raise
+        return await self._on_own_files(template)  # the base went with its zygote
+
+    async def _spawn(self, order: Order, beside: Process | None = None) -> Process:
+        process = await self._launcher.spawn(order, beside)
+        self._watch.add(process)
+        return process
+
+    def _write(self, process: Process, contents: Mapping[str, bytes]) -> None:
+        try:
+            write_files(process.directory, contents, process.uid if os.getuid() == 0 else None)
+        except OSError as error:
+            process.release()
+            raise SandboxError(f"The database does not fit into an instance ({error}): raise disk_mb.") from error
+        except BaseException:
+            process.release()
+            raise
+
+    def _begin(self, process: Process, seed: int) -> None:
+        process.begin(self._clock_ns, str(seed))
+
+    # --- Ahead ------------------------------------------------------------------------------------------
+
+    def _spare(self, template: Template) -> Process | None:
+        spares = self._spares.get(template, [])
+        while spares:
+            process = spares.pop(0)
+            if not process.ended():
+                return process
+            process.release()
+        return None
+
+    def _refill(self, template: Template) -> None:
+        if not self._ahead or template in self._refills:
+            return
+        self._spares.setdefault(template, [])
+        self._spares.move_to_end(template)
+        while len(self._spares) > _MAX_ENVIRONMENTS:
+            self._let_go(next(iter(self._spares)))
+        task = self._refills[template] = asyncio.create_task(self._fill(template))
+        task.add_done_callback(lambda _: self._refills.pop(template, None))
+
+    async def _fill(self, template: Template) -> None:
+        await asyncio.sleep(_BREATH_S)
+        while len(self._spares.get(template, ())) < self._ahead and self._watch.has_room(template.size):
+            try:
+                process = await self._start(template)
+            except SandboxError:
+                return  # nobody asked for it; whoever asks next will hear why
+            spares = self._spares.get(template)
+            if spares is None:  # let go meanwhile
+                return process.release()
+            spares.append(process)
+            try:
+                await process.channel.flush()
+            except ChannelClosed:
+                return  # it died of what it was sent; `_spare` passes over it
+
+    def _let_go(self, template: Template) -> None:
+        for process in self._spares.pop(template, ()):
+            process.release()

@@ -1,0 +1,95 @@
+"""A process of the sandbox, as the trusted side holds it, and what it starts with."""
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent_world.tools.sandbox.channel import Channel
+
+
+@dataclass(slots=True, eq=False)
+class Base:
+    """A folder in the zygote's memory that lies under the files of several instances."""
+
+    number: int
+    zygote: int
+    """Which of our zygotes holds it."""
+    directory: int
+    users: int = 0
+    retired: bool = False
+    at_end: list[Callable[[], None]] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Process:
+    """A process that runs hostile code, and the descriptors by which we talk to it, read its files, and kill it."""
+
+    uid: int
+    channel: Channel
+    directory: int = -1
+    pidfd: int = -1
+    folder: Path | None = None
+    """Where its files lie, if not on a disk that goes with it."""
+    owns_folder: bool = True
+    outgrew: str = ""
+    """Why it was ended, in words for a model, when it was for its memory."""
+    at_release: list[Callable[[], None]] = field(default_factory=list)
+
+    def ended(self) -> bool:
+        """Whether it is gone, or of no more use."""
+        if self.pidfd < 0 or self.channel.ended:
+            return True
+        poll = select.poll()
+        poll.register(self.pidfd, select.POLLIN)
+        return bool(poll.poll(0))
+
+    def begin(self, clock_ns: int, seed: str) -> None:
+        """Tell it clock and seed, along with the first thing it is asked."""
+        self.channel.hold({"op": "begin", "clock_ns": clock_ns, "seed": seed})
+
+    def kill(self) -> None:
+        """End it and all that it started, now. Its files remain until `release`."""
+        if self.pidfd >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+            os.close(self.pidfd)
+            self.pidfd = -1
+        self.channel.close()
+
+    def release(self) -> None:
+        self.kill()
+        if self.directory >= 0:
+            os.close(self.directory)
+            self.directory = -1
+        if self.folder and self.owns_folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        while self.at_release:
+            self.at_release.pop()()
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a process is started with."""
+
+    memory_mb: int
+    disk_mb: int
+    clock_ns: int = 0
+    seed: str | None = None
+    """None for a process that is told clock and seed later."""
+    base: Base | None = None
+    """The files it starts with; an empty folder without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A foreign program to start in a process's place, once a byte has come over its channel."""
+
+    argv: Sequence[str]
+    environment: Mapping[str, str]
+    standard: Sequence[int]
+    """Descriptors for its standard input, output and errors; the caller closes its own."""
