@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from typer.exceptions import TyperException
 
+from agent_world.cli_bench import bench_app
 from agent_world.errors import AgentWorldError, UsageError
 from agent_world.progress import Progress, quiet_libraries
 from agent_world.settings import Settings, load_settings
@@ -31,6 +32,7 @@ import_app = typer.Typer(no_args_is_help=True, help="Environments made of what e
 app.add_typer(themes_app, name="themes")
 app.add_typer(tasks_app, name="tasks")
 app.add_typer(import_app, name="import")
+app.add_typer(bench_app, name="bench")
 
 Config = Annotated[Path, typer.Option("--config", "-c", help="YAML file of settings.")]
 Overrides = Annotated[list[str] | None, typer.Argument(help="Settings on top: key=value, for example rounds=1.")]

@@ -1,0 +1,140 @@
+"""The verbs of `agent-world bench`: certify a backend of the runtime, and measure."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from agent_world.errors import UsageError
+from agent_world.progress import Progress
+from agent_world.settings import Rung, load_settings
+
+if TYPE_CHECKING:
+    from agent_world.evals.bench.figures import Figure
+    from agent_world.evals.bench.registry import CaseResult, ConformanceReport
+
+bench_app = typer.Typer(no_args_is_help=True, help="Certify a runtime backend, and measure.")
+Machine = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+_STATUS = {"passed": "[green]passed[/]", "failed": "[red]FAILED[/]", "not_applicable": "[dim]not applicable[/]"}
+
+
+@bench_app.command("list")
+def list_benchmarks(machine: Machine = False) -> None:
+    """What can be run."""
+    rows = {
+        "conformance": "Does a backend keep the runtime's contract: behaviour and containment, case by case?",
+        "runtime": "How fast and how small is the local runtime, against exec, subprocesses and MCP servers?",
+    }
+    if machine:
+        print(json.dumps([{"name": name, "question": question} for name, question in rows.items()], indent=1))
+        return
+    table = Table(box=None)
+    table.add_column("benchmark")
+    table.add_column("question")
+    for name, question in rows.items():
+        table.add_row(name, question)
+    Console(highlight=False).print(table)
+
+
+@bench_app.command()
+def conformance(
+    backend: Annotated[Literal["local", "e2b", "mcp"], typer.Option(help="Backend to certify.")] = "local",
+    rung: Annotated[Rung | None, typer.Option(help="Force the local isolation down to this.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", "-c", help="YAML file whose `runtime` is used.")] = None,
+    only: Annotated[str, typer.Option(help="Only cases whose group or name contains this.")] = "",
+    jobs: Annotated[int, typer.Option(min=1, help="Cases at once; above 1 deadlines are not judged.")] = 1,
+    machine: Machine = False,
+) -> None:
+    """Run every case against a backend; exit code 1 if one fails."""
+    from agent_world.evals.bench.backends import subject
+    from agent_world.evals.bench.conformance import DEADLINE_TOLERANCE_S, run_conformance
+
+    runtime = load_settings(config).runtime if config else None
+    chosen = subject(backend, rung, runtime)
+    progress = Progress(Console(highlight=False, stderr=machine))
+    done: Counter[str] = Counter()
+
+    def note(result: "CaseResult") -> None:
+        done[result.status] += 1
+        progress.note(f"{done.total()} done, {done['failed']} failed; last: {result.name}")
+
+    def start(protections: Sequence[str]) -> None:
+        for line in protections:
+            progress.say(f"  {line}")
+
+    progress.say(f"Conformance of backend {chosen.name}. The protections that hold:")
+    with progress.stage("cases"):
+        report = asyncio.run(
+            run_conformance(
+                chosen.open,
+                name=chosen.name,
+                lacks=chosen.lacks,
+                elsewhere=chosen.elsewhere,
+                only=only,
+                jobs=jobs,
+                tolerance_s=DEADLINE_TOLERANCE_S if jobs == 1 else None,
+                on_start=start,
+                on_result=note,
+            )
+        )
+    if not report.results:
+        raise UsageError(f"No case contains {only!r}; leave --only out to see them all.")
+    _print(report, machine)
+    if not report.passed:
+        raise typer.Exit(1)
+
+
+def _print(report: "ConformanceReport", machine: bool) -> None:
+    if machine:
+        print(report.model_dump_json(indent=1))
+        return
+    table = Table(box=None)
+    for name in ("group", "case", "result", "reason"):
+        table.add_column(name, overflow="fold")
+    for result in report.results:
+        said = result.reason or "; ".join(f"{f.name} {f.value:.1f} {f.unit}" for f in result.figures)
+        table.add_row(result.group, result.name, _STATUS[result.status], said)
+    console = Console(highlight=False)
+    console.print(table)
+    counts = Counter(result.status.replace("_", " ") for result in report.results)
+    console.print(f"{report.backend}: " + ", ".join(f"{n} {status}" for status, n in sorted(counts.items())) + ".")
+
+
+def show_figures(figures: "Sequence[Figure]", machine: bool) -> None:
+    """A list of figures: JSON for machines, else a table with targets beside the values."""
+    if machine:
+        print(json.dumps([figure.model_dump(mode="json") for figure in figures], indent=1))
+        return
+    table = Table(box=None)
+    for name in ("figure", "value", "against", "theirs", "ratio", "target", "met"):
+        table.add_column(name, justify="left" if name in ("figure", "against") else "right")
+    for figure in figures:
+        table.add_row(*_cells(figure))
+    console = Console(highlight=False)
+    console.print(table)
+    for note in dict.fromkeys(f"{figure.name}: {figure.note}" for figure in figures if figure.note):
+        console.print(f"[dim]{note}[/]", soft_wrap=True)
+
+
+def _cells(figure: "Figure") -> tuple[str, ...]:
+    def number(value: float | None, unit: Any = "") -> str:
+        return (
+            ""
+            if value is None
+            else f"{value:,.4g} {unit}".rstrip()
+            if value < 1000
+            else f"{value:,.0f} {unit}".rstrip()
+        )
+
+    target = figure.target
+    sign = "" if target is None else ("≥ " if target.kind == "at_least" else "≤ ") + number(target.bound)
+    met = "" if figure.met is None else "[green]yes[/]" if figure.met else "[red]NO[/]"
+    ratio = "" if figure.ratio is None else f"{number(figure.ratio)}x"
+    theirs = number(figure.baseline, figure.unit)
+    return figure.name, number(figure.value, figure.unit), figure.against or "", theirs, ratio, sign, met

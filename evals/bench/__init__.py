@@ -1,0 +1,1 @@
+"""Measurements that ship with the package: the conformance suite of runtime backends, and benchmarks."""

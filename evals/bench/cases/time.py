@@ -1,0 +1,116 @@
+"""Containment in time: whatever runs on is ended at its deadline."""
+
+import asyncio
+import statistics
+import time
+
+from agent_world.evals.bench.cases.hostile import hostile
+from agent_world.evals.bench.figures import Figure, Target, judge
+from agent_world.evals.bench.lab import Lab, must, same
+from agent_world.evals.bench.registry import case
+
+LATE = ("timeout",)
+
+hostile("an endless loop", "while True: pass", errors=LATE)
+hostile("an endless sleep", "time.sleep(100)", errors=LATE)
+hostile(
+    "a regular expression that holds the interpreter", "import re\nre.match(r'(a+)+$', 'a' * 40 + 'b')", errors=LATE
+)
+hostile(
+    "a loop that ignores every signal",
+    """
+import signal
+for n in range(1, 65):
+    try: signal.signal(n, signal.SIG_IGN)
+    except (OSError, ValueError): pass
+while True: pass
+""",
+    errors=LATE,
+)
+hostile(
+    "a loop that catches everything",
+    "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+    errors=LATE,
+)
+hostile(
+    "a number that takes for ever",
+    "return len(str(7 ** (10 ** 8)))",
+    errors=("timeout", "out_of_memory", "exception", "tool_error"),
+)
+hostile("a stopped process", "import signal\nos.kill(os.getpid(), signal.SIGSTOP)\ntime.sleep(100)")
+hostile("alarms and timers", "import signal\nsignal.setitimer(signal.ITIMER_REAL, 0.01)\ntime.sleep(100)",
+        errors=("timeout", "crashed", "exception", "tool_error"))  # fmt: skip
+
+
+@case("containment", "children of an endless tool die with it")
+async def children(lab: Lab) -> None:
+    body = """
+if os.fork() == 0:
+    os.setsid()
+    time.sleep(1.2)
+    open('late.txt', 'w').write('x')
+    os._exit(0)
+while True: pass
+"""
+    _, instance = await lab.attack(body)
+    await asyncio.sleep(1.0)
+    must("late.txt" not in str((await instance.diff()).changes), "a child outlived its killed tool, and wrote.")
+
+
+@case("containment", "children of an endless program die with it")
+async def children_of_program(lab: Lab) -> None:
+    source = """
+import os, time
+def solve():
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(2.2)
+        open('late.txt', 'w').write('x')
+        os._exit(0)
+    while True: pass
+"""
+    instance = await lab.open()
+    result = await instance.run(source, "solve", {})
+    must(not result.ok, "an endless program succeeded.")
+    await asyncio.sleep(1.0)
+    must("late.txt" not in str((await instance.diff()).changes), "a child outlived its killed program, and wrote.")
+
+
+@case("containment", "children of a finished program are ended")
+async def background(lab: Lab) -> None:
+    source = """
+import os, time
+def solve():
+    try:
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(0.3)
+            open('late.txt', 'w').write('x')
+            os._exit(0)
+    except OSError: pass
+    return 1
+"""
+    instance = await lab.open()
+    same((await instance.run(source, "solve", {})).value, 1, "value")
+    await asyncio.sleep(0.6)
+    must("late.txt" not in str((await instance.diff()).changes), "a child outlived its finished program, and wrote.")
+
+
+@case("containment", "a deadline is kept")
+async def deadline(lab: Lab) -> None:
+    limit, late = lab.limits.call_timeout_s, []
+    for body in ("while True: pass", "time.sleep(100)", "while True: pass"):
+        instance = await lab.open()
+        await lab.answers(instance, "a fresh instance")
+        started = time.monotonic()
+        seen = await instance.call("execute", {"body": body})
+        late.append(time.monotonic() - started - limit)
+        same(seen.error, "timeout", "error")
+    worst = max(late)
+    bound = Target(kind="at_most", bound=1000 * (lab.tolerance_s or 0.1))
+    note = f"over a limit of {limit:g} s; median {1000 * statistics.median(late):.1f} ms"
+    figure = Figure(name="deadline overrun, worst", value=1000 * worst, unit="ms", samples=len(late), note=note)
+    lab.figures.append(judge(figure, bound))
+    if lab.tolerance_s is not None:
+        must(worst <= lab.tolerance_s, f"a call ended {1000 * worst:.0f} ms after its limit of {limit:g} s.")
+    must(min(late) >= 0, f"a call was ended {-1000 * min(late):.0f} ms before its limit of {limit:g} s.")
