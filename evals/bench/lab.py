@@ -175,7 +175,10 @@ class Lab:
 
     def filled(self, body: str) -> str:
         """`body` with the places of the traps."""
-        return body.replace("@CANARY@", str(self.traps.canary)).replace("@PORT@", str(self.traps.port))
+        places = {"@CANARY@": self.traps.canary, "@PORT@": self.traps.port, "@PID@": os.getpid()}
+        for mark, place in places.items():
+            body = body.replace(mark, str(place))
+        return body
 
 
 Facts = Mapping[Need, str]

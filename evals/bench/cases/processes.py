@@ -51,7 +51,7 @@ hostile("a process left behind", "if os.fork() == 0:\n    time.sleep(30)\n    os
 # Signal 0 asks who could be reached, and would hurt nobody if the walls were down.
 hostile("signals to anybody", """
 found = []
-for pid in (-1, os.getppid() or 99999, *range(1, 70_000)):
+for pid in (-1, os.getppid() or 99999, @PID@, *range(1, 1000)):
     if pid == os.getpid(): continue
     try: os.kill(pid, 0)
     except OSError: continue

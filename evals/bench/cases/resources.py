@@ -8,13 +8,13 @@ from agent_world.evals.bench.registry import case
 from agent_world.tools.runtime import Observation
 
 FULL = ("exception", "tool_error", "crashed", "timeout")
-HEAVY = ("exception", "tool_error", "crashed", "out_of_memory")
+HEAVY = ("exception", "tool_error", "crashed", "out_of_memory", "timeout")
 
 hostile("ten gigabytes at once", "return len(bytearray(10_000_000_000))", errors=HEAVY)
 hostile("memory in endless pieces", "keep = []\nwhile True: keep.append(bytearray(1_000_000))", errors=HEAVY)
 hostile("memory mapped in one piece", "import mmap\nm = mmap.mmap(-1, 4_000_000_000)\nreturn len(m)", errors=HEAVY)
 hostile("shared memory mapped in pieces", "import mmap\nkeep = []\nwhile True:\n    m = mmap.mmap(-1, 16_000_000)\n"
-        "    m[::4096] = b'x' * len(m[::4096])\n    keep.append(m)", errors=(*HEAVY, "timeout"))  # fmt: skip
+        "    m[::4096] = b'x' * len(m[::4096])\n    keep.append(m)", errors=HEAVY)  # fmt: skip
 hostile("a text that doubles", "x = 'x'\nwhile True: x += x", errors=HEAVY)
 
 hostile("one endless file", "with open('big', 'wb') as f:\n    while True: f.write(b'x' * 1_000_000)", errors=FULL)
