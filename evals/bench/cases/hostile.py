@@ -21,7 +21,8 @@ def hostile(
     """Register `body`, run inside an instance as a function's body.
 
     `errors` are the codes that it may end with; `value`, what it may return. Neither: how it ends does not matter,
-    only that nothing and nobody outside is harmed (which every case checks). @CANARY@ and @PORT@ are the traps, @PID@ is our process.
+    only that nothing and nobody outside is harmed (which every case checks). @CANARY@ and @PORT@ are the traps,
+    @PID@ is our process.
     """
 
     async def work(lab: Lab) -> None:
