@@ -53,7 +53,7 @@ def conformance(
 ) -> None:
     """Run every case against a backend; exit code 1 if one fails."""
     from agent_world.evals.bench.backends import subject
-    from agent_world.evals.bench.conformance import DEADLINE_TOLERANCE_S, run_conformance
+    from agent_world.evals.bench.conformance import DEADLINE_TOLERANCE_S
 
     runtime = load_settings(config).runtime if config else None
     chosen = subject(backend, rung, runtime)
@@ -71,11 +71,7 @@ def conformance(
     progress.say(f"Conformance of backend {chosen.name}. The protections that hold:")
     with progress.stage("cases"):
         report = asyncio.run(
-            run_conformance(
-                chosen.open,
-                name=chosen.name,
-                lacks=chosen.lacks,
-                elsewhere=chosen.elsewhere,
+            chosen.certify(
                 only=only,
                 jobs=jobs,
                 tolerance_s=DEADLINE_TOLERANCE_S if jobs == 1 else None,

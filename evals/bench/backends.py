@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agent_world.errors import SandboxError, UsageError
-from agent_world.evals.bench.conformance import Observe
+from agent_world.evals.bench.conformance import Observe, run_conformance
 from agent_world.evals.bench.lab import Facts, Limits, OpenRuntime
-from agent_world.evals.bench.world import write_server
+from agent_world.evals.bench.registry import ConformanceReport
+from agent_world.evals.bench.world import WriteWorld, write_server, write_standard_data, write_standard_world
 from agent_world.settings import E2BRuntime, LocalRuntime, McpRuntime, Rung
 from agent_world.tools.runtime import Runtime, open_runtime
 
@@ -31,6 +32,18 @@ class Subject:
     open: OpenRuntime
     lacks: Callable[[Runtime], Facts]
     elsewhere: Observe | None = None
+    write_world: WriteWorld = write_standard_world
+
+    async def certify(self, **options: Any) -> ConformanceReport:
+        """`run_conformance` on this backend; `options` as there."""
+        return await run_conformance(
+            self.open,
+            name=self.name,
+            lacks=self.lacks,
+            elsewhere=self.elsewhere,
+            write_world=self.write_world,
+            **options,
+        )
 
 
 def subject(backend: Backend, rung: Rung | None = None, config: BackendConfig | None = None) -> Subject:
@@ -49,7 +62,7 @@ def subject(backend: Backend, rung: Rung | None = None, config: BackendConfig | 
     if backend == "e2b":
         cloud = config or E2BRuntime()
         return Subject(name, lambda limits: open_runtime(_with(cloud, limits)), lambda _: _E2B_LACKS)
-    return Subject(name, lambda limits: _open_mcp(config, limits), lambda _: _MCP_LACKS)
+    return Subject(name, lambda limits: _open_mcp(config, limits), lambda _: _MCP_LACKS, None, write_standard_data)
 
 
 def _with(config: Any, limits: Limits) -> Any:
@@ -115,6 +128,7 @@ _E2B_LACKS: Facts = {
 }
 _MCP_LACKS: Facts = {
     "tool_code": "the tools are a foreign server's",
+    "program_files": "a program reaches a server's data through its tools alone",
     "own_codes": "MCP carries a message, no code",
     "frozen": "a foreign server sees the machine's clock and chance",
 }

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agent_world.evals.bench.lab import CaseFailed, Facts, Lab, Limits, OpenRuntime, Traps, set_traps
 from agent_world.evals.bench.registry import Case, CaseResult, ConformanceReport, Status, all_cases
-from agent_world.evals.bench.world import write_standard_world
+from agent_world.evals.bench.world import WriteWorld, write_standard_world
 from agent_world.tools.runtime import Runtime
 
 DEADLINE_TOLERANCE_S = 0.1
@@ -29,6 +29,7 @@ async def run_conformance(
     *,
     name: str,
     lacks: Callable[[Runtime], Facts] = lambda _: {},
+    write_world: WriteWorld = write_standard_world,
     only: str = "",
     limits: Limits | None = None,
     tolerance_s: float | None = DEADLINE_TOLERANCE_S,
@@ -42,6 +43,7 @@ async def run_conformance(
 
     `lacks` says, once the backend has started, which needs it does not meet and why; cases with such a need are
     reported as not applicable. `tolerance_s` is how late a deadline may be; None measures without judging.
+    `write_world` makes the standard world in a folder, where tools do not come from the bundle.
     `jobs` cases run at once; one that has not ended after `case_s` has failed.
     Raises `SandboxError` or `UsageError` when the backend cannot start.
     """
@@ -52,7 +54,7 @@ async def run_conformance(
         os.chmod(folder, 0o755)
         (folder / "traps").mkdir()
         traps = stack.enter_context(set_traps(folder / "traps"))
-        standard = write_standard_world(folder / "standard")
+        standard = write_world(folder / "standard")
         runtime = await stack.enter_async_context(open_runtime(limits))
         protections, missing = runtime.describe(), lacks(runtime)
         on_start(protections)
@@ -61,7 +63,7 @@ async def run_conformance(
         async def one(number: int, case: Case) -> CaseResult:
             async with places:
                 lab = _lab(runtime, open_runtime, limits, folder / str(number), standard, traps)
-                lab.tolerance_s, lab.elsewhere = tolerance_s, elsewhere
+                lab.tolerance_s, lab.elsewhere, lab.write_world = tolerance_s, elsewhere, write_world
                 result = await _run(case, lab, missing, case_s)
             on_result(result)
             return result

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agent_world.evals.bench.figures import Figure
-from agent_world.evals.bench.world import write_bare_world, write_standard_world
+from agent_world.evals.bench.world import WriteWorld, write_bare_world, write_standard_world
 from agent_world.tools.runtime import Instance, Observation, Runtime
 
-Need = Literal["tool_code", "own_codes", "frozen", "walls", "bare", "disk", "total_memory"]
+Need = Literal["tool_code", "own_codes", "program_files", "frozen", "walls", "bare", "disk", "total_memory"]
 """What a case presupposes of a backend, beyond the Protocol:
 - `tool_code`: it runs the bundle's tools.py, and `run` forks off or copies that process;
 - `own_codes`: a tool's own error codes reach the observation;
+- `program_files`: a program finds the database in its folder;
 - `frozen`: clock and chance are fixed inside;
 - `walls`: files, processes and network of the machine are out of reach;
 - `bare`: inside there is an interpreter and its libraries, and nothing else of a system;
@@ -130,6 +131,7 @@ class Lab:
     standard: Path
     """The standard world, shared by all cases: not to be written."""
     traps: Traps
+    write_world: WriteWorld = write_standard_world
     tolerance_s: float | None = None
     """By how much a deadline may be late; None measures only."""
     elsewhere: Callable[[Path, int], Any] | None = None
@@ -152,7 +154,7 @@ class Lab:
 
     def own_world(self) -> Path:
         """A standard world that the case may write to."""
-        return write_standard_world(self.folder / f"world{len(list(self.folder.iterdir()))}")
+        return self.write_world(self.folder / f"world{len(list(self.folder.iterdir()))}")
 
     @contextlib.asynccontextmanager
     async def other_runtime(self, **changes: Any) -> AsyncIterator[Runtime]:

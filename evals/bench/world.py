@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +39,21 @@ _OPTIONAL = {"list_items": {"limit"}}
 _WRITES = {"set_count", "add_sale", "execute", "chance", "now"}
 
 
+WriteWorld = Callable[[Path], Path]
+
+
 def write_standard_world(root: Path) -> Path:
     """A JSON file of items, an SQLite file of sales, and the standard tools."""
+    Bundle(root).write_tools([_spec(name) for name in _ARGUMENTS], TOOLS, "")
+    return write_standard_data(root)
+
+
+def write_standard_data(root: Path) -> Path:
+    """The same without tools, for a backend that brings its own."""
     bundle = Bundle(root)
     bundle.database.mkdir(parents=True)
     (bundle.database / "items.json").write_text(json.dumps(ITEMS))
     _write_sales(bundle.database / "sales.sqlite")
-    bundle.write_tools([_spec(name) for name in _ARGUMENTS], TOOLS, "")
     bundle.write_environment(_environment(bundle.id))
     return root
 

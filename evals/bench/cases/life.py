@@ -1,7 +1,7 @@
 """The life of instances: closing, waiting, concurrency, crashes, broken bundles."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agent_world.errors import AgentWorldError, SandboxError
@@ -25,15 +25,16 @@ async def closed(lab: Lab) -> None:
     kept = await instance.snapshot()
     await instance.close()
     await instance.close()
-    for work in (
-        instance.call("ping", {}),
-        instance.run("def solve(): return 1", "solve", {}),
-        instance.diff(),
-        instance.snapshot(),
-        instance.restore(kept),
-        instance.reset(),
-    ):
-        await raises(work, "closed")
+    work: tuple[Callable[[], Awaitable[Any]], ...] = (
+        lambda: instance.call("ping", {}),
+        lambda: instance.run("def solve(): return 1", "solve", {}),
+        instance.diff,
+        instance.snapshot,
+        lambda: instance.restore(kept),
+        instance.reset,
+    )
+    for one in work:
+        await raises(one(), "closed")
 
 
 @case("behaviour", "instances wait for a place")
