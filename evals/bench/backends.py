@@ -79,7 +79,7 @@ async def _open_local(config: LocalRuntime, rung: Rung | None) -> AsyncIterator[
     from agent_world.tools.sandbox.launcher import Launcher
     from agent_world.tools.sandbox.local import LocalBackend
 
-    launcher = Launcher(namespaces=rung != "confined")
+    launcher = Launcher(force=rung, floor=rung or config.floor)
     backend = LocalBackend(config, launcher)
     try:
         await backend.start()
