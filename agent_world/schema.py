@@ -78,7 +78,7 @@ class Table(Record):
     rows: int
     columns: tuple[Column, ...]
     primary_key: str
-    """A unique, never-null column."""
+    """A unique, never-null column (for state and diff alone, also several with commas between: `flight, seat`)."""
     label: str | None = None
     """A unique string column that people call a row by (a name), where there is one."""
     foreign_keys: tuple[ForeignKey, ...] = ()
@@ -94,7 +94,8 @@ class Table(Record):
 class DatabaseSchema(Record):
     tables: tuple[Table, ...] = ()
     volatile: tuple[str, ...] = ()
-    """Parts left out of state hash and diff (logs, counters of use): a table, a `table.column`, or a file."""
+    """Parts left out of state hash and diff (logs, counters of use): a table, a `table.column`, or a file, which may
+    be a pattern (`*.log`). One that names nothing is refused when the environment is opened."""
 
     def table(self, name: str) -> Table:
         return next(t for t in self.tables if t.name == name)
@@ -237,7 +238,8 @@ class Dropped(Record):
 class RowChange(Record):
     table: str
     key: str
-    """Primary key of the row as text; a file without rows is one row with its path as key."""
+    """Primary key of the row as text; a file without rows is one row with its path as key, and a table that came or
+    went without rows has an empty key. `tools.state` says how files become tables and rows."""
     kind: Literal["added", "removed", "changed"]
     before: dict[str, Json] | None = None
     after: dict[str, Json] | None = None

@@ -1,13 +1,15 @@
 """Reading and writing a folder of files that somebody hostile may have written.
 
-Nothing is followed, nothing but regular files is opened, and every size is bounded before it is believed.
+Nothing is followed, nothing but regular files is opened, and every size is bounded before it is believed: the stated
+size of a file counts as well as its real one, and a file with several names counts once for each of them.
 """
 
+import hashlib
 import io
 import os
 import stat
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,50 +23,94 @@ class Files:
 
     contents: Mapping[str, bytes] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()
+    """Those that hold nothing."""
+    modes: Mapping[str, int] = field(default_factory=dict)
+    """Permissions of files and folders that are not the usual ones, 0644 and 0755."""
+    digests: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """sha256 of contents, as far as anybody asked; whoever shares contents between `Files` may share these."""
+
+    def digest(self, path: str) -> str:
+        if path not in self.digests:
+            self.digests[path] = hashlib.sha256(self.contents[path]).hexdigest()
+        return self.digests[path]
 
 
 def read_files(folder: Path | int, max_bytes: int) -> Files:
     """All files below `folder` (a path, or an open descriptor), at most `max_bytes` together."""
-    contents: dict[str, bytes] = {}
-    refused: dict[str, str] = {}
     top = os.dup(folder) if isinstance(folder, int) else os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    room = max_bytes
-    for path, found in _walk(top, "", 0):
-        if len(contents) + len(refused) >= MAX_FILES:
-            refused["(more)"] = f"more than {MAX_FILES} files"
-            break
-        if isinstance(found, str):
-            refused[path] = found
-            continue
+    reader = _Reader(max_bytes)
+    reader.walk(top, "", 0)
+    ordered = dict(sorted(reader.contents.items()))
+    return Files(ordered, dict(sorted(reader.refused.items())), tuple(sorted(reader.folders)), reader.sorted_modes())
+
+
+class _Reader:
+    """What was found so far, and the room that is left."""
+
+    def __init__(self, room: int) -> None:
+        self.contents: dict[str, bytes] = {}
+        self.refused: dict[str, str] = {}
+        self.folders: list[str] = []
+        self.modes: dict[str, int] = {}
+        self._room = room
+
+    def sorted_modes(self) -> dict[str, int]:
+        return dict(sorted(self.modes.items()))
+
+    def walk(self, folder: int, prefix: str, depth: int) -> bool:
+        """Everything below an open folder, which is closed. False where the bound on files was reached."""
         try:
-            content = _read(found, room)
+            with os.scandir(folder) as entries:
+                names = sorted(entry.name for _, entry in zip(range(MAX_FILES + 1), entries, strict=False))
+            if not names and prefix:
+                self.folders.append(prefix.rstrip("/"))
+            return all(self._enter(folder, name, prefix, depth) for name in names)
         finally:
-            os.close(found)
+            os.close(folder)
+
+    def _enter(self, folder: int, name: str, prefix: str, depth: int) -> bool:
+        if len(self.contents) + len(self.refused) + len(self.folders) >= MAX_FILES:
+            self.refused["(more)"] = f"more than {MAX_FILES} files"
+            return False
+        path, odd = _path(prefix, name)
+        opened = odd or _open(name, folder)
+        if isinstance(opened, str):
+            self.refused[path] = opened
+            return True
+        status = os.fstat(opened)
+        if stat.S_ISDIR(status.st_mode) and depth < MAX_DEPTH:
+            self._note_mode(path, status.st_mode, 0o755)
+            return self.walk(opened, f"{path}/", depth + 1)
+        try:
+            self._take(path, opened, status)
+        finally:
+            os.close(opened)
+        return True
+
+    def _take(self, path: str, file: int, status: os.stat_result) -> None:
+        if not stat.S_ISREG(status.st_mode):
+            self.refused[path] = "too deep" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+            return
+        content = _read(file, self._room)
         if content is None:
-            refused[path] = "too large"
-        else:
-            contents[path] = content
-            room -= len(content)
-    return Files(dict(sorted(contents.items())), dict(sorted(refused.items())))
+            self.refused[path] = "too large"
+            return
+        self.contents[path] = content
+        self._room -= len(content)
+        self._note_mode(path, status.st_mode, 0o644)
+
+    def _note_mode(self, path: str, mode: int, usual: int) -> None:
+        if mode & 0o777 != usual:
+            self.modes[path] = mode & 0o777
 
 
-def _walk(folder: int, prefix: str, depth: int) -> Iterator[tuple[str, int | str]]:
-    """Each file as an open descriptor, for the caller to close, or as the reason why it is none. Closes `folder`."""
+def _path(prefix: str, name: str) -> tuple[str, str]:
+    """The path, and why it cannot be one, if so."""
     try:
-        with os.scandir(folder) as entries:
-            names = sorted(entry.name for _, entry in zip(range(MAX_FILES + 1), entries, strict=False))
-        for name in names:
-            path = prefix + os.fsencode(name).decode(errors="replace")
-            opened = _open(name, folder)
-            if isinstance(opened, str) or stat.S_ISREG(os.fstat(opened).st_mode):
-                yield path, opened
-            elif not stat.S_ISDIR(os.fstat(opened).st_mode) or depth >= MAX_DEPTH:
-                os.close(opened)
-                yield path, "not a regular file" if depth < MAX_DEPTH else "too deep"
-            else:
-                yield from _walk(opened, f"{path}/", depth + 1)
-    finally:
-        os.close(folder)
+        return prefix + os.fsencode(name).decode(), ""
+    except UnicodeDecodeError:
+        return prefix + os.fsencode(name).decode(errors="backslashreplace"), "a name that is not UTF-8"
 
 
 def _open(name: str, folder: int) -> int | str:
@@ -87,8 +133,18 @@ def _read(file: int, room: int) -> bytes | None:
     return b"".join(parts)
 
 
-def write_files(folder: int, contents: Mapping[str, bytes], owner: int | None = None) -> None:
-    """Write `contents` into the empty folder open as `folder`, all of it owned by `owner`, if given."""
+def write_files(
+    folder: int,
+    contents: Mapping[str, bytes],
+    owner: int | None = None,
+    *,
+    folders: Iterable[str] = (),
+    modes: Mapping[str, int] | None = None,
+) -> None:
+    """Write `contents` and the empty `folders` into the empty folder open as `folder`, all owned by `owner`, if given.
+    `modes` are the permissions that differ from 0644 for files and 0755 for folders."""
+    for path in folders:
+        os.close(_enter(folder, path.split("/"), owner))
     for path, content in contents.items():
         *parents, name = path.split("/")
         opened = _enter(folder, parents, owner)
@@ -101,6 +157,13 @@ def write_files(folder: int, contents: Mapping[str, bytes], owner: int | None = 
                     os.fchown(file, owner, owner)
             finally:
                 os.close(file)
+        finally:
+            os.close(opened)
+    for path, mode in sorted((modes or {}).items(), reverse=True):  # what is inside a folder before the folder itself
+        *parents, name = path.split("/")
+        opened = _enter(folder, parents, owner)
+        try:
+            os.chmod(name, mode & 0o777, dir_fd=opened)
         finally:
             os.close(opened)
 
@@ -129,24 +192,59 @@ def _enter(folder: int, parents: list[str], owner: int | None) -> int:
 def pack(files: Files) -> bytes:
     """One tar archive, the same bytes for the same files."""
     packed = io.BytesIO()
+    kept = {*files.contents, *files.folders}
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for path, content in files.contents.items():
+        for path in sorted(kept | set(files.modes)):
             head = tarfile.TarInfo(path)
-            head.size = len(content)
-            archive.addfile(head, io.BytesIO(content))
+            content = files.contents.get(path)
+            head.mode = files.modes.get(path, 0o755 if content is None else 0o644)
+            if content is None:
+                head.type = tarfile.DIRTYPE
+                archive.addfile(head)
+            else:
+                head.size = len(content)
+                archive.addfile(head, io.BytesIO(content))
     return packed.getvalue()
 
 
 def unpack(packed: bytes) -> Files:
     """What `pack` made. Raises `ValueError` for anything else."""
-    contents = {}
     try:
         with tarfile.open(fileobj=io.BytesIO(packed), mode="r:") as archive:
-            for member in archive:
-                file = archive.extractfile(member) if member.isreg() else None
-                if file is None or ".." in member.name.split("/") or member.name.startswith("/"):
-                    raise ValueError(f"A snapshot holds {member.name!r}, which is no file of a database.")
-                contents[member.name] = file.read()
-    except tarfile.TarError as error:
+            return _unpacked(archive)
+    except (tarfile.TarError, EOFError, OverflowError) as error:
         raise ValueError(f"This is no snapshot: {error}.") from error
-    return Files(dict(sorted(contents.items())))
+
+
+def _unpacked(archive: tarfile.TarFile) -> Files:
+    contents: dict[str, bytes] = {}
+    folders: set[str] = set()
+    modes: dict[str, int] = {}
+    for member in archive:
+        path = member.name
+        file = archive.extractfile(member) if member.isreg() and not member.issparse() else None
+        if not (file or member.isdir()) or not _is_sound(path) or path in contents or path in folders:
+            raise ValueError(f"A snapshot holds {path!r}, which is no file of a database.")
+        if file:
+            contents[path] = file.read()
+        else:
+            folders.add(path)
+        if member.mode & 0o777 != (0o644 if file else 0o755):
+            modes[path] = member.mode & 0o777
+    full = {parent for path in (*contents, *folders) for parent in _parents(path)}
+    clash = next((path for path in sorted(contents) if path in full), None)
+    if clash:
+        raise ValueError(f"A snapshot holds {clash!r} both as a file and as a folder.")
+    empty = tuple(sorted(folders - full))
+    return Files(dict(sorted(contents.items())), folders=empty, modes=dict(sorted(modes.items())))
+
+
+def _is_sound(path: str) -> bool:
+    parts = path.split("/")
+    return len(parts) <= MAX_DEPTH + 1 and not any(part in ("", ".", "..") or "\0" in part for part in parts)
+
+
+def _parents(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path

@@ -1,5 +1,8 @@
+import hashlib
+import io
 import os
 import sqlite3
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -79,8 +82,8 @@ def test_sqlite_is_read_through_its_own_schema(tmp_path: Path) -> None:
     rows = state_of(a__sqlite=content).tables["a.sqlite:t"]
     assert rows["02138"]["n"] == 1
     assert isinstance(rows["02138"]["r"], float)
-    assert rows["02138"]["b"].startswith("blob sha256 ")
-    assert rows["x"]["r"] == "inf"
+    assert rows["02138"]["b"] == {"blob": f"sha256 {hashlib.sha256(bytes([0, 255])).hexdigest()}", "bytes": 2}
+    assert rows["x"]["r"] == {"real": "inf"}
 
 
 def test_an_unfinished_transaction_is_rolled_back(tmp_path: Path) -> None:
@@ -101,7 +104,16 @@ def test_an_unfinished_transaction_is_rolled_back(tmp_path: Path) -> None:
     ("name", "content"),
     [
         ("a.json", b"[1, 2"),
-        ("a.json", b'{"not": "a list"}'),
+        ("a.json", b'{"x": 1, "x": 2}'),
+        ("a.json", b'["\\ud800"]'),
+        ("a.json", b"[" + b"9" * 5000 + b"]"),
+        ("a.jsonl", b'{"x": 1}\n{"x": }\n'),
+        ("a.yaml", b"a: 1\na: 2\n"),
+        ("a.yaml", b"a: &x [1]\nb: *x\n"),
+        ("a.yaml", b"a: !!python/object/apply:os.system [id]\n"),
+        ("a.yaml", b"? [1, 2]\n: x\n"),
+        ("a.yaml", b"[" * 100_000),
+        ("a.yaml", b"- " * 100_000),
         ("a.json", b'[{"x": NaN}]'),
         ("a.json", b'[{"x": 1e999}]'),
         ("a.json", b"[" * 100_000),
@@ -110,6 +122,9 @@ def test_an_unfinished_transaction_is_rolled_back(tmp_path: Path) -> None:
         ("a.csv", b'a,b\n"open'),
         ("a.csv", b"a,a\n1,2\n"),
         ("a.csv", b"a,b\n1\n"),
+        ("a.csv", b"a,b\n1,2,3\n"),
+        ("a.csv", b"\xff\xfea\x00"),
+        ("a.csv", b"a,b\n" + b"x" * 200_000 + b",1\n"),
         ("a.sqlite", b"SQLite format 3\0 but not really"),
         ("a.sqlite", b"x"),
     ],
@@ -169,6 +184,75 @@ def test_the_number_of_files_is_bounded(tmp_path: Path) -> None:
     assert files.refused == {"(more)": "more than 2048 files"}
 
 
+def write(folder: Path, files: Files) -> None:
+    opened = os.open(folder, os.O_RDONLY)
+    write_files(opened, files.contents, folders=files.folders, modes=files.modes)
+    os.close(opened)
+
+
+def test_a_snapshot_holds_all_that_a_tool_can_see(tmp_path: Path) -> None:
+    (tmp_path / "one" / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "one" / "empty").mkdir()
+    (tmp_path / "one" / "deep" / "er" / "größe \n.json").write_text('[{"id": 1}]')
+    (tmp_path / "run.sh").write_text("x")
+    (tmp_path / "run.sh").chmod(0o750)
+    (tmp_path / "one" / "deep").chmod(0o700)
+    (tmp_path / "one" / "second").hardlink_to(tmp_path / "run.sh")
+    sqlite_bytes(tmp_path / "a.sqlite", "CREATE TABLE t (x)")
+    files = read_files(tmp_path, LIMIT)
+    assert files.folders == ("one/empty",)
+    assert files.modes == {"one/deep": 0o700, "one/second": 0o750, "run.sh": 0o750}
+    kept = unpack(pack(files))
+    assert kept == files
+    assert pack(kept) == pack(files)
+    again = tmp_path / "again"
+    again.mkdir()
+    write(again, kept)
+    found = read_files(again, LIMIT)
+    assert found == files
+    assert read_state(found, UNKNOWN).hash() == read_state(files, UNKNOWN).hash()
+
+
+def test_an_empty_folder_is_state() -> None:
+    (change,) = diff(State({}), read_state(Files(folders=("cache",)), UNKNOWN)).changes
+    assert (change.table, change.key, change.after) == ("files", "cache/", {"folder": "empty"})
+
+
+def test_stated_and_real_sizes_and_second_names_all_count(tmp_path: Path) -> None:
+    for number in range(500):
+        with (tmp_path / f"sparse{number:03}").open("wb") as file:
+            file.truncate(LIMIT // 4)
+    files = read_files(tmp_path, LIMIT)
+    assert sum(map(len, files.contents.values())) <= LIMIT
+    assert list(files.contents) == ["sparse000", "sparse001", "sparse002", "sparse003"]
+    assert len(files.refused) == 496
+    assert set(files.refused.values()) == {"too large"}
+    links = tmp_path / "links"
+    links.mkdir()
+    (links / "a").write_bytes(b"x" * 600)
+    (links / "b").hardlink_to(links / "a")
+    assert read_files(links, 1000).refused == {"b": "too large"}
+
+
+def test_a_name_that_is_not_utf8_is_refused_and_named(tmp_path: Path) -> None:
+    for name in (b"bad\xff", b"bad\xfe"):
+        os.close(os.open(os.fsencode(tmp_path) + b"/" + name, os.O_CREAT))
+    files = read_files(tmp_path, LIMIT)
+    assert files.refused == dict.fromkeys(("bad\\xfe", "bad\\xff"), "a name that is not UTF-8")
+    diff(State({}), read_state(files, UNKNOWN)).model_dump_json()
+
+
+def test_ever_so_many_folders_are_read_within_bounds(tmp_path: Path) -> None:
+    for number in range(60):
+        for inner in range(40):
+            (tmp_path / str(number) / str(inner)).mkdir(parents=True)
+    before = len(os.listdir("/proc/self/fd"))
+    files = read_files(tmp_path, LIMIT)
+    assert len(files.folders) == 2048
+    assert files.refused == {"(more)": "more than 2048 files"}
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
 def test_files_survive_packing_and_writing(tmp_path: Path) -> None:
     files = Files({"a.json": b"[]", "deep/er/b.bin": bytes(range(256))})
     assert unpack(pack(files)) == files
@@ -179,7 +263,35 @@ def test_files_survive_packing_and_writing(tmp_path: Path) -> None:
     assert read_files(tmp_path, LIMIT) == files
 
 
-@pytest.mark.parametrize("packed", [b"nonsense" * 100])
+def archive(*members: tuple[str, bytes, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as made:
+        for name, kind, content in members:
+            head = tarfile.TarInfo(name)
+            head.type, head.size = kind, len(content)
+            made.addfile(head, io.BytesIO(content))
+    return packed.getvalue()
+
+
+FILE, FOLDER, LINK = tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        b"nonsense" * 100,
+        b"",
+        archive(("a", FILE, b"x" * 5000))[:2000],
+        archive(("../a", FILE, b"x")),
+        archive(("/a", FILE, b"x")),
+        archive(("a//b", FILE, b"x")),
+        archive(("a", LINK, b"")),
+        archive(("a", FILE, b"x"), ("a", FILE, b"y")),
+        archive(("a", FILE, b"x"), ("a/b", FILE, b"y")),
+        archive(("/".join("abcdefghijkl"), FILE, b"x")),
+        archive(("a", tarfile.FIFOTYPE, b"")),
+    ],
+)
 def test_a_thing_that_is_no_snapshot_is_refused(packed: bytes) -> None:
     with pytest.raises(ValueError, match="snapshot"):
         unpack(packed)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from agent_world.errors import SandboxError
+from agent_world.errors import SandboxError, UsageError
 from agent_world.schema import DatabaseSchema, Environment, ToolSpec
 from agent_world.tools.arguments import ArgumentChecker
 from agent_world.tools.files import Files, read_files
-from agent_world.tools.state import State, read_state
+from agent_world.tools.state import State, check_volatile, read_state
 
 _MAX_KNOWN = 64
 Signature = tuple[tuple[str, int, int], ...]
@@ -84,10 +84,11 @@ def _load(root: Path, max_bytes: int) -> Template:
         )
     try:
         source = (root / "tools.py").read_text() if (root / "tools.py").exists() else ""
-        specs = _specs(root)
+        specs, schema = _specs(root), _schema(root)
+        check_volatile(schema, files)
         reads = frozenset(spec.name for spec in specs if spec.annotations.read_only)
-        return Template(files, _schema(root), {spec.name: ArgumentChecker(spec) for spec in specs}, source, reads)
-    except (OSError, ValidationError, ValueError, KeyError, TypeError) as error:
+        return Template(files, schema, {spec.name: ArgumentChecker(spec) for spec in specs}, source, reads)
+    except (OSError, UsageError, ValidationError, ValueError, KeyError, TypeError) as error:
         raise SandboxError(f"The bundle {root} cannot be read ({str(error).splitlines()[0]}).") from error
 
 
