@@ -9,7 +9,7 @@ import io
 import os
 import stat
 import tarfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -133,19 +133,11 @@ def _read(file: int, room: int) -> bytes | None:
     return b"".join(parts)
 
 
-def write_files(
-    folder: int,
-    contents: Mapping[str, bytes],
-    owner: int | None = None,
-    *,
-    folders: Iterable[str] = (),
-    modes: Mapping[str, int] | None = None,
-) -> None:
-    """Write `contents` and the empty `folders` into the empty folder open as `folder`, all owned by `owner`, if given.
-    `modes` are the permissions that differ from 0644 for files and 0755 for folders."""
-    for path in folders:
+def write_files(folder: int, files: Files, owner: int | None = None) -> None:
+    """Write `files` into the empty folder open as `folder`, all of it owned by `owner`, if given."""
+    for path in files.folders:
         os.close(_enter(folder, path.split("/"), owner))
-    for path, content in contents.items():
+    for path, content in files.contents.items():
         *parents, name = path.split("/")
         opened = _enter(folder, parents, owner)
         try:
@@ -159,7 +151,7 @@ def write_files(
                 os.close(file)
         finally:
             os.close(opened)
-    for path, mode in sorted((modes or {}).items(), reverse=True):  # what is inside a folder before the folder itself
+    for path, mode in sorted(files.modes.items(), reverse=True):  # what is inside a folder before the folder itself
         *parents, name = path.split("/")
         opened = _enter(folder, parents, owner)
         try:

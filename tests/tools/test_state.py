@@ -186,7 +186,7 @@ def test_the_number_of_files_is_bounded(tmp_path: Path) -> None:
 
 def write(folder: Path, files: Files) -> None:
     opened = os.open(folder, os.O_RDONLY)
-    write_files(opened, files.contents, folders=files.folders, modes=files.modes)
+    write_files(opened, files)
     os.close(opened)
 
 
@@ -258,7 +258,7 @@ def test_files_survive_packing_and_writing(tmp_path: Path) -> None:
     assert unpack(pack(files)) == files
     assert pack(files) == pack(unpack(pack(files)))
     folder = os.open(tmp_path, os.O_RDONLY)
-    write_files(folder, files.contents)
+    write_files(folder, files)
     os.close(folder)
     assert read_files(tmp_path, LIMIT) == files
 

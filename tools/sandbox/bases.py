@@ -45,7 +45,7 @@ class Bases:
         if base is None:
             return None
         try:
-            write_files(base.directory, template.files.contents)
+            write_files(base.directory, template.files)
         except OSError:  # the machine's memory for files is full; a copy will say so if it does not fit either
             self._launcher.retire(base)
             return None

@@ -198,7 +198,7 @@ class LocalInstance:
 
     async def _start(self, files: Files) -> None:
         self._refuse_when_closed()
-        self._become(await self._backend.pool.start_on(self.template, files.contents, self._seed), files)
+        self._become(await self._backend.pool.start_on(self.template, files, self._seed), files)
 
     def _become(self, process: Process, files: Files) -> None:
         if self._process:

@@ -96,7 +96,7 @@ class McpServer:
         """Give it its files, start it, and get to know it. Raises `ServerGone`, `OSError` when the files do not fit."""
         owner = self.process.uid if os.getuid() == 0 else None
         await self._connect(pipes)
-        write_files(self.process.directory, files.contents, owner)
+        write_files(self.process.directory, files, owner)
         try:
             await self.process.channel.send({"op": "start"})
         except ChannelClosed as error:

@@ -7,11 +7,10 @@ import asyncio
 import dataclasses
 import os
 from collections import OrderedDict
-from collections.abc import Mapping
 
 from agent_world.errors import SandboxError
 from agent_world.settings import LocalRuntime
-from agent_world.tools.files import write_files
+from agent_world.tools.files import Files, write_files
 from agent_world.tools.sandbox.bases import Bases
 from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.compiler import Compiler
@@ -48,7 +47,7 @@ class Pool:
         self._refill(template)
         return process
 
-    async def start_on(self, template: Template, files: Mapping[str, bytes], seed: int) -> Process:
+    async def start_on(self, template: Template, files: Files, seed: int) -> Process:
         """A process on other files. Raises `SandboxError`."""
         message = await self._compiler.message(template.source)
         process = await self._spawn(self._order)
@@ -104,7 +103,7 @@ class Pool:
         base = await self._bases.of(template)
         if base is None:
             process = await self._spawn(self._order)
-            self._write(process, template.files.contents)
+            self._write(process, template.files)
             return process
         try:
             return await self._spawn(dataclasses.replace(self._order, base=base))
@@ -118,9 +117,9 @@ class Pool:
         self._watch.add(process)
         return process
 
-    def _write(self, process: Process, contents: Mapping[str, bytes]) -> None:
+    def _write(self, process: Process, files: Files) -> None:
         try:
-            write_files(process.directory, contents, process.uid if os.getuid() == 0 else None)
+            write_files(process.directory, files, process.uid if os.getuid() == 0 else None)
         except OSError as error:
             process.release()
             raise SandboxError(f"The database does not fit into an instance ({error}): raise disk_mb.") from error

@@ -7,6 +7,7 @@ two states compared, volatile parts left out.
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 
 from agent_world.tools.files import MAX_DEPTH, MAX_FILES, Files, read_files
 from agent_world.tools.sandbox.template import Template
@@ -51,9 +52,10 @@ class Purity:
 
     def _read(self, directory: int) -> Files:
         """Content that is still the template's is held once for all instances."""
-        found, known = read_files(directory, self._max_bytes), self._template.files.contents
-        contents = {path: known[path] if known.get(path) == c else c for path, c in found.contents.items()}
-        return Files(contents, found.refused)
+        found, known = read_files(directory, self._max_bytes), self._template.files
+        contents = {p: known.contents[p] if known.contents.get(p) == c else c for p, c in found.contents.items()}
+        digests = {p: known.digest(p) for p, content in contents.items() if known.contents.get(p) is content}
+        return replace(found, contents=contents, digests=digests)
 
 
 def _marks(directory: int) -> tuple[Mark, ...]:

@@ -3,7 +3,7 @@
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def _signature(root: Path) -> Signature:
 
 def _load(root: Path, max_bytes: int) -> Template:
     database = root / "database"
-    files = read_files(database, max_bytes) if database.is_dir() else Files()
+    files = replace(read_files(database, max_bytes), modes={}) if database.is_dir() else Files()
     if files.refused:
         path, reason = next(iter(files.refused.items()))
         raise SandboxError(
