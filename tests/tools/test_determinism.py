@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_world.settings import LocalRuntime
+from agent_world.settings import LocalRuntime, Rung
 from agent_world.tools.runtime import Runtime, open_runtime
 from agent_world.tools.sandbox.addresses import fixed_addresses
 from agent_world.tools.sandbox.launcher import Launcher
@@ -77,7 +77,7 @@ async def test_another_process_sees_the_same(runtime: Runtime, world: World) -> 
     source = f"""
 import asyncio, json
 from pathlib import Path
-from agent_world.settings import LocalRuntime
+from agent_world.settings import LocalRuntime, Rung
 from agent_world.tools.runtime import open_runtime
 async def main():
     async with open_runtime(LocalRuntime(memory_mb=256, disk_mb=8)) as runtime:
@@ -177,9 +177,9 @@ GOLDEN = Path(__file__).with_name("golden_observation.json")
 """What `everything` gave on the day on which this was written: no later day may see anything else."""
 
 
-@pytest.mark.parametrize("namespaces", [True, False])
-async def test_another_day_sees_the_same(world: World, namespaces: bool) -> None:
-    backend = LocalBackend(LocalRuntime(observation_chars=100_000), Launcher(namespaces=namespaces))
+@pytest.mark.parametrize("only", [None, "confined"])
+async def test_another_day_sees_the_same(world: World, only: Rung | None) -> None:
+    backend = LocalBackend(LocalRuntime(observation_chars=100_000), Launcher(only))
     await backend.start()
     try:
         instance = await backend.open(world(EVERYTHING), seed=7)

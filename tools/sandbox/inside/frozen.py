@@ -47,7 +47,6 @@ def begin(clock_ns: int, seed: str) -> None:
 
 def install() -> None:
     frozen_clock.install()
-    frozen_files.install()
     frozen_sqlite.install(_random_bytes)
     os.urandom = _random_bytes
     os.getrandom = lambda size, flags=0: _random_bytes(size)
