@@ -11,6 +11,7 @@ from agent_world.schema import Environment, Origin, Theme, ToolSpec
 from agent_world.settings import McpRuntime
 from agent_world.tools.files import Files, read_files, unpack
 from agent_world.tools.runtime import open_runtime
+from agent_world.tools.sandbox.mcp import McpInstance
 from agent_world.tools.tables import snake_case
 
 RUNTIME = "runtime.json"
@@ -35,6 +36,7 @@ async def import_server(
         _write(draft, files)
         async with open_runtime(config) as runtime:
             instance = await runtime.open(draft.root)
+            assert isinstance(instance, McpInstance)  # of an `McpRuntime`
             specs, files = instance.specs, unpack(await instance.snapshot())
         shutil.rmtree(draft.database)
         _write(draft, files)

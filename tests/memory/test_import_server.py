@@ -11,6 +11,7 @@ from agent_world.memory.store import Bundle, Store
 from agent_world.schema import StateDiff
 from agent_world.settings import McpRuntime, Settings
 from agent_world.tools.runtime import open_runtime
+from agent_world.tools.sync import open_sync_runtime
 
 ROOT = Path(__file__).parent.parent.parent
 NOTES = ("{python}", str(ROOT / "tests" / "tools" / "mcp_notes.py"))
@@ -63,6 +64,21 @@ async def _use(bundle: Bundle, runtime: McpRuntime) -> None:
         assert [change.key for change in (await instance.diff()).changes] == ["second.txt"]
         await instance.reset()
         assert await instance.diff() == StateDiff()
+
+
+async def test_code_that_is_not_async_uses_it_as_any_environment(data: Path, tmp_path: Path) -> None:
+    bundle = await import_server(McpRuntime(command=NOTES), tmp_path / "notes", name="notes", data=data)
+
+    def use() -> None:
+        with open_sync_runtime(McpRuntime(command=NOTES)) as runtime:
+            instance = runtime.open(bundle.root)
+            start = instance.state_hash()
+            assert instance.call("write_note", {"name": "b.txt", "text": "x"}).ok
+            assert len(instance.diff().changes) == 1
+            instance.reset()
+            assert instance.state_hash() == start
+
+    await asyncio.to_thread(use)
 
 
 async def test_what_a_server_makes_at_its_start_belongs_to_the_database(tmp_path: Path) -> None:

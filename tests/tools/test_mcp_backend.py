@@ -260,6 +260,14 @@ async def test_memory_of_a_server_is_bounded(notes: Path) -> None:
     assert (seen.error, "MemoryError" in message(seen.text)) == ("crashed", True)
 
 
+async def test_memory_of_all_servers_together_is_bounded(notes: Path) -> None:
+    command = tiny("held = b'1' * (400 * 2**20); import time; time.sleep(60)")
+    async with open_runtime(McpRuntime(command=command, total_memory_mb=200)) as runtime:
+        instance = await runtime.open(notes)
+        assert (await instance.call("go", {})).error == "out_of_memory"
+        assert await instance.diff() == StateDiff()
+
+
 async def test_a_folder_that_is_missing_is_named() -> None:
     with pytest.raises(UsageError, match="needs /no/such/folder, which cannot be read"):
         async with open_runtime(McpRuntime(command=("true",), readable=(Path("/no/such/folder"),))):

@@ -29,12 +29,16 @@ from agent_world.tools.observation import error_observation
 from agent_world.tools.runtime import Observation, RunResult
 from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.exchange import MAX_CALLS, Call, nanoseconds, run_result
-from agent_world.tools.sandbox.launcher import Launcher, Order, Process
+from agent_world.tools.sandbox.launcher import NAMESPACED, Launcher
 from agent_world.tools.sandbox.mcp_command import Command, prepare
 from agent_world.tools.sandbox.mcp_content import result_observation
 from agent_world.tools.sandbox.mcp_server import McpServer, ServerGone, start_server
 from agent_world.tools.sandbox.mcp_specs import bundle_specs, check_same, listed_specs, original_name
+from agent_world.tools.sandbox.memory import MemoryWatch
+from agent_world.tools.sandbox.process import Order, Process
+from agent_world.tools.sandbox.purity import Purity
 from agent_world.tools.sandbox.template import Template, Templates
+from agent_world.tools.specs import Intake, Rejected
 from agent_world.tools.state import State, diff, read_state
 
 _MEGABYTE = 1024 * 1024
@@ -46,7 +50,8 @@ class McpBackend:
     def __init__(self, config: McpRuntime) -> None:
         self.config = config
         self.command: Command = prepare(config)
-        self.launcher = Launcher(readable=self.command.readable)
+        self.launcher = Launcher(floor=config.floor, readable=self.command.readable)
+        self.watch = MemoryWatch(config.total_memory_mb, lambda: True)
         self._programs: Launcher | None = None
         self._starting = asyncio.Lock()
         self._templates = Templates(config.disk_mb * _MEGABYTE)
@@ -57,15 +62,18 @@ class McpBackend:
         """Raises `SandboxError` where this machine cannot isolate a foreign program."""
         nanoseconds(self.config.clock)
         await self.launcher.start()
-        if self.launcher.rung == "confined":
+        self.watch.start()
+        if self.launcher.rung not in NAMESPACED:
             raise SandboxError(
-                "An MCP server needs namespaces, which this kernel or container refuses: run as root, or allow user "
-                "namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0)."
+                f"An MCP server needs namespaces, which this machine refuses ({'; '.join(self.launcher.refused)}): run "
+                "as root, or allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0, in a "
+                "container a seccomp profile that allows unshare)."
             )
 
     async def stop(self) -> None:
         for instance in list(self._live):
             await instance.close()
+        await self.watch.stop()
         await self.launcher.stop()
         if self._programs:
             await self._programs.stop()
@@ -75,7 +83,11 @@ class McpBackend:
         await self._room.acquire()
         instance = McpInstance(self, template, bundle_specs(environment), seed)
         try:
-            await instance.reset()
+            settle = await self.watch.admit(template.size)
+            try:
+                await instance.reset()
+            finally:
+                settle()
         except BaseException:
             self._room.release()
             raise
@@ -95,7 +107,7 @@ class McpBackend:
         """Where programs are started: behind walls of their own, from which the server's folders are not seen."""
         async with self._starting:
             if self._programs is None:
-                self._programs = Launcher()
+                self._programs = Launcher(floor=self.config.floor)
                 await self._programs.start()
             return self._programs
 
@@ -108,7 +120,8 @@ class McpBackend:
             "namespaces: own network (empty), processes (64 at most, all killed together), mounts, IPC, host name",
             f"private root, read-only: system libraries and {', '.join(self.command.readable)}; no /proc, /etc, /home",
             f"own disks of {config.disk_mb} MB for data and for temporary files, gone with the instance",
-            f"limits: {config.memory_mb} MB of data a process (addresses only reserved are free), 256 descriptors",
+            f"limits: {config.memory_mb} MB of data a process (addresses only reserved are free), "
+            f"{self.watch.limit // _MEGABYTE} MB all together, {config.disk_mb} MB a file, 256 descriptors",
             f"deadlines: {config.start_timeout_s:g} s to start, {config.call_timeout_s:g} s a call, "
             f"{config.run_timeout_s:g} s a program, then SIGKILL",
             "not frozen: the server sees the machine's clock and its own randomness; programs see the set clock",
@@ -127,10 +140,13 @@ class McpInstance:
         self._known = known
         self._seed = seed
         self._ids = itertools.count(1)
+        self._purity = Purity(template, backend.config.disk_mb * _MEGABYTE)
         self._server: McpServer | None = None
         self._specs: dict[str, ToolSpec] = {}
         self._checkers: Mapping[str, ArgumentChecker] = {}
         self._closed = False
+        self.rejected: tuple[Rejected, ...] = ()
+        """Tools of the server that cannot be used, each with the reason."""
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -141,11 +157,13 @@ class McpInstance:
         fault = self._fault(tool, arguments)
         if fault:
             return fault
+        assert self._server is not None
         if not self._specs[tool].annotations.read_only:
+            self._purity.touched()
             return await self._perform(tool, arguments)
-        before = self._files()
+        self._purity.before(self._server.process.directory)
         found = await self._perform(tool, arguments)
-        return replace(found, impure=True) if self._differs(before) else found
+        return replace(found, impure=True) if self._purity.wrote(self._server.process.directory) else found
 
     async def _perform(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
         from mcp import McpError
@@ -157,6 +175,7 @@ class McpInstance:
         except SandboxError as error:
             return error_observation("crashed", f"The server does not start on the files that it left: {error}")
         try:
+            self._backend.watch.busy(server.process)
             async with asyncio.timeout(config.call_timeout_s):
                 result = await server.call(original_name(self._specs[tool]), self._checkers[tool].ready(arguments))
         except TimeoutError:
@@ -164,6 +183,8 @@ class McpInstance:
             return error_observation("timeout", f"{tool} took more than {config.call_timeout_s:g} s.")
         except ServerGone as error:
             await server.end()
+            if server.process.outgrew:
+                return error_observation("out_of_memory", server.process.outgrew)
             return error_observation("crashed", f"The server ended during {tool}: {server.last_words() or error}.")
         except McpError as error:
             return error_observation("tool_error", error.error.message)
@@ -172,22 +193,27 @@ class McpInstance:
         except BaseException:
             await server.end()  # cancelled in the middle of an exchange
             raise
+        finally:
+            self._backend.watch.idle(server.process)
         return result_observation(result, config.observation_chars)
 
     async def run(self, source: str, function: str, arguments: Mapping[str, Any]) -> RunResult:
         """The program has a process and an empty folder of its own; of the instance it sees the tools."""
         calls: list[Call] = []
-        process = await (await self._backend.programs()).spawn(self._backend.order(self._seed))
+        backend = self._backend
+        process = await (await backend.programs()).spawn(backend.order(self._seed))
+        backend.watch.add(process)
+        backend.watch.busy(process)
         request = next(self._ids)
         message = {"id": request, "op": "run", "source": source, "function": function, "arguments": dict(arguments)}
         try:
-            async with asyncio.timeout(self._backend.config.run_timeout_s):
+            async with asyncio.timeout(backend.config.run_timeout_s):
                 await process.channel.send({**message, "here": True})
                 answer = await self._follow(process, request, calls)
         except TimeoutError:
             return RunResult(ok=False, error="timeout", calls=tuple(calls))
         except ChannelClosed:
-            return RunResult(ok=False, error="crashed", calls=tuple(calls))
+            return RunResult(ok=False, error="out_of_memory" if process.outgrew else "crashed", calls=tuple(calls))
         finally:
             process.release()
         return run_result(answer, calls)
@@ -248,11 +274,6 @@ class McpInstance:
             raise SandboxError("The instance is closed.")
         return read_files(self._server.process.directory, self._backend.config.disk_mb * _MEGABYTE)
 
-    def _differs(self, before: Files) -> bool:
-        after = self._files()
-        schema = self._template.schema
-        return after != before and read_state(after, schema).hash() != read_state(before, schema).hash()
-
     async def _alive(self) -> McpServer:
         """The running server; after a kill, a fresh one on the files that the last one left."""
         assert self._server is not None
@@ -266,21 +287,22 @@ class McpInstance:
         backend = self._backend
         if self._server:
             await self._server.end()  # two at once would need twice the memory
-        server = await start_server(
-            backend.launcher, backend.order(self._seed), backend.command, files, backend.config.start_timeout_s
-        )
+        order, seconds = backend.order(self._seed), backend.config.start_timeout_s
+        server = await start_server(backend.launcher, order, backend.command, files, seconds, backend.watch.add)
         try:
-            self._learn(listed_specs(server.tools))
+            self._learn(listed_specs(server.tools, backend.command.shown))
         except BaseException:
             await server.release()
             raise
         if self._server:
             await self._server.release()
         self._server = server
+        self._purity.start(None)
 
-    def _learn(self, listed: tuple[ToolSpec, ...]) -> None:
+    def _learn(self, listed: Intake) -> None:
         """Raises `SandboxError` when the bundle has a tools.json and the server offers something else."""
         if self._known:
-            check_same(self._known, listed)
-        self._specs = {spec.name: spec for spec in self._known or listed}
+            check_same(self._known, listed.specs)
+        self.rejected = listed.rejected
+        self._specs = {spec.name: spec for spec in self._known or listed.specs}
         self._checkers = {name: ArgumentChecker(spec) for name, spec in self._specs.items()}

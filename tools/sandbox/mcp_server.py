@@ -7,14 +7,16 @@ of it, and whatever breaks the protocol ends it.
 import asyncio
 import contextlib
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from agent_world.errors import SandboxError
 from agent_world.tools.files import Files, write_files
 from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.inside.serve import MAX_FRAME
-from agent_world.tools.sandbox.launcher import Launcher, Order, Process, Program
+from agent_world.tools.sandbox.launcher import Launcher
 from agent_world.tools.sandbox.mcp_command import Command
+from agent_world.tools.sandbox.process import Order, Process, Program
 
 if TYPE_CHECKING:
     from mcp import ClientSession
@@ -37,7 +39,7 @@ class McpServer:
         self.process = process
         self.tools: tuple[Tool, ...] = ()
         """As it listed them, all pages."""
-        self._command = command
+        self.command = command
         self._session: ClientSession | None = None
         self._asked = asyncio.Event()
         self._over = asyncio.Event()
@@ -63,15 +65,13 @@ class McpServer:
 
     async def end(self) -> None:
         """Kill it and all that it started, and wait until the kernel is done with them."""
-        if not self.live:
+        if self._over.is_set():
             return
-        watched = os.dup(self.process.pidfd)
-        self.process.kill()
-        try:
-            await _readable(watched)
-        finally:
-            os.close(watched)
         self._over.set()
+        watched = os.dup(self.process.pidfd) if self.live else -1  # it may have been ended for its memory
+        self.process.kill()
+        if watched >= 0:
+            await _gone(watched)
         if self._input:
             self._input.close()
         await asyncio.wait(self._tasks, timeout=_DEATH_S)
@@ -226,11 +226,22 @@ class McpServer:
             await asyncio.sleep(_PACE_S)
 
 
-async def start_server(launcher: Launcher, order: Order, command: Command, files: Files, seconds: float) -> McpServer:
-    """A server on `files` that has listed its tools. Raises `SandboxError` with the server's last words."""
+async def start_server(
+    launcher: Launcher,
+    order: Order,
+    command: Command,
+    files: Files,
+    seconds: float,
+    spawned: Callable[[Process], None] = lambda process: None,
+) -> McpServer:
+    """A server on `files` that has listed its tools. Raises `SandboxError` with the server's last words.
+
+    `spawned` is told of the process before the server runs in it.
+    """
     with _Pipes() as pipes:
         program = Program(command.argv, command.environment, (pipes.input[0], pipes.output[1], pipes.errors[1]))
         process = await launcher.spawn(order, program=program)
+        spawned(process)
         pipes.close_theirs()
         server = McpServer(process, command)
         try:
@@ -252,9 +263,9 @@ async def start_server(launcher: Launcher, order: Order, command: Command, files
 async def _failed(server: McpServer, what: str) -> SandboxError:
     ended = await _exit_status(server.process)
     await server.release()
-    words = server.last_words()
+    words = server.process.outgrew.rstrip(".") or server.last_words()
     how = f" and ended with status {ended}" if ended is not None else ""
-    return SandboxError(f"The MCP server `{server._command.shown}` {what}{how}{': ' + words if words else ''}.")
+    return SandboxError(f"The MCP server `{server.command.shown}` {what}{how}{': ' + words if words else ''}.")
 
 
 async def _exit_status(process: Process) -> int | None:
@@ -273,18 +284,19 @@ def _first(error: BaseException) -> str:
     return " ".join((str(error) or type(error).__name__).split())[:300].rstrip(".")
 
 
-async def _readable(fd: int) -> None:
-    """Until the process of a pidfd is gone, or for as long as that may take."""
+async def _gone(pidfd: int) -> None:
+    """Until the kernel is done with a killed process; closes `pidfd`."""
     loop = asyncio.get_running_loop()
     gone = asyncio.Event()
-    loop.add_reader(fd, gone.set)
+    loop.add_reader(pidfd, gone.set)
     try:
         async with asyncio.timeout(_DEATH_S):
             await gone.wait()
     except TimeoutError as error:
         raise SandboxError("A killed MCP server does not end; the machine is out of order.") from error
     finally:
-        loop.remove_reader(fd)
+        loop.remove_reader(pidfd)
+        os.close(pidfd)
 
 
 class _Pipes:

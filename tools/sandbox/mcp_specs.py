@@ -1,35 +1,22 @@
 """The tools that a live server lists against those that a bundle knows: one must be the other."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_world.errors import SandboxError
-from agent_world.schema import ToolAnnotations, ToolSpec
+from agent_world.schema import ToolSpec
+from agent_world.tools.specs import ORIGINAL_NAME, Intake, read_tools
 
 if TYPE_CHECKING:
     from mcp.types import Tool
 
-ORIGINAL_NAME = "agent_world/original_name"
 
-
-def listed_specs(tools: "Iterable[Tool]") -> tuple[ToolSpec, ...]:
-    return tuple(_spec(tool) for tool in tools)
-
-
-def _spec(tool: "Tool") -> ToolSpec:
-    name = re.sub(r"[^A-Za-z0-9_-]+", "_", tool.name)[:64]
-    return ToolSpec(
-        name=name,
-        description=tool.description or "",
-        input_schema={"type": "object", "properties": {}, **tool.inputSchema},
-        output_schema=tool.outputSchema,
-        annotations=ToolAnnotations.model_validate(
-            tool.annotations.model_dump(exclude_none=True) if tool.annotations else {}
-        ),
-        meta={ORIGINAL_NAME: tool.name} if name != tool.name else {},
+def listed_specs(tools: "Iterable[Tool]", where: str) -> Intake:
+    """In the normal form, and those that could not be read."""
+    return read_tools(
+        {"tools": [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]}, where
     )
 
 
