@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from agent_world.settings import LocalRuntime
+from agent_world.settings import LocalRuntime, Rung
 from agent_world.tools.runtime import Runtime, open_runtime
+from agent_world.tools.sandbox.addresses import fixed_addresses
+from agent_world.tools.sandbox.launcher import Launcher
+from agent_world.tools.sandbox.local import LocalBackend
 
 World = Callable[..., Path]
 
@@ -74,7 +77,7 @@ async def test_another_process_sees_the_same(runtime: Runtime, world: World) -> 
     source = f"""
 import asyncio, json
 from pathlib import Path
-from agent_world.settings import LocalRuntime
+from agent_world.settings import LocalRuntime, Rung
 from agent_world.tools.runtime import open_runtime
 async def main():
     async with open_runtime(LocalRuntime(memory_mb=256, disk_mb=8)) as runtime:
@@ -118,3 +121,205 @@ async def test_waiting_still_waits(runtime: Runtime, world: World) -> None:
         world("import time\ndef tool():\n    time.sleep(0.05)\n    return time.time() == time.time()")
     )
     assert (await instance.call("tool", {})).value is True
+
+
+EVERYTHING = """
+import datetime, glob, json, os, pathlib, random, secrets, socket, sqlite3, tempfile, threading, time, uuid
+
+class Log(sqlite3.Connection):
+    pass
+
+def everything():
+    for name in ("zeta", "alpha", "mid"):
+        pathlib.Path(name).mkdir()
+        for inner in ("9", "10", "b", "a"): pathlib.Path(name, inner).write_text(inner)
+    return {"clocks": clocks(), "files": files(), "databases": databases(), "chance": chance(), "self": self()}
+
+def clocks():
+    before = [time.monotonic(), time.perf_counter_ns(), time.process_time(), time.thread_time_ns()]
+    time.sleep(0.02)
+    after = [time.monotonic_ns(), time.clock_gettime_ns(time.CLOCK_MONOTONIC), time.clock_gettime(0), list(os.times())]
+    return before + after + [time.time(), time.asctime(), time.ctime(), str(datetime.datetime.now())]
+
+def files():
+    seen = [os.stat("alpha"), os.lstat("alpha/b"), next(os.scandir("mid")).stat(), pathlib.Path("zeta/a").stat()]
+    with open("zeta/9") as file: seen.append(os.fstat(file.fileno()))
+    names = [os.listdir("."), [e.name for e in os.scandir("mid")], sorted(glob.glob("*/b")), glob.glob("alpha/*")]
+    names += [[str(p) for p in pathlib.Path("zeta").iterdir()], [str(p) for p in pathlib.Path(".").rglob("1*")]]
+    walked = [[a, b, c] for a, b, c in os.walk(".")]
+    return [[list(s) + [s.st_mtime_ns, s.st_atime_ns, s.st_ctime_ns, s.st_blocks] for s in seen], names, walked]
+
+def databases():
+    found = []
+    for made in (sqlite3.connect("one.sqlite"), sqlite3.Connection("two.sqlite"),
+                 sqlite3.connect("three.sqlite", factory=Log), sqlite3.dbapi2.connect("four.sqlite"),
+                 sqlite3.connect("five.sqlite", 5.0, 0, "", True, sqlite3.Connection), Log("six.sqlite")):
+        with made:
+            made.execute("CREATE TABLE t (n, at DEFAULT CURRENT_TIMESTAMP, day DEFAULT CURRENT_DATE,"
+                         " r DEFAULT (random()))")
+            made.executemany("INSERT INTO t (n) VALUES (?)", [(n,) for n in range(6)])
+        found.append(made.execute("SELECT * FROM t WHERE n = 3").fetchone())
+        found.append([n for n, in made.execute("SELECT n FROM t ORDER BY random()")])
+        found.append(made.execute("SELECT hex(randomblob(4)), time('now'), julianday('now'), "
+                                  "strftime('%s', 'now'), datetime('now', '-1 hour', 'start of day')").fetchone())
+        made.close()
+    return found
+
+def chance():
+    with tempfile.NamedTemporaryFile(dir=".") as file: name = os.path.basename(file.name)
+    return [random.random(), random.Random().random(), random.sample(range(99), 3), secrets.token_hex(4),
+            os.urandom(3).hex(), str(uuid.uuid4()), str(uuid.uuid1()), hash("text"), name, os.getrandom(2).hex()]
+
+def self():
+    return [os.getuid(), os.getgid(), os.cpu_count(), os.uname().nodename, socket.gethostname()]
+"""
+GOLDEN = Path(__file__).with_name("golden_observation.json")
+"""What `everything` gave on the day on which this was written: no later day may see anything else."""
+
+
+@pytest.mark.parametrize("only", [None, "confined"])
+async def test_another_day_sees_the_same(world: World, only: Rung | None) -> None:
+    backend = LocalBackend(LocalRuntime(observation_chars=100_000), Launcher(only))
+    await backend.start()
+    try:
+        instance = await backend.open(world(EVERYTHING), seed=7)
+        seen = await instance.call("everything", {})
+    finally:
+        await backend.stop()
+    assert seen.ok, seen.text
+    assert seen.value == json.loads(GOLDEN.read_text())
+
+
+async def test_measuring_clocks_advance_by_looks_and_by_sleep(runtime: Runtime, world: World) -> None:
+    root = world("""
+import time
+def tool():
+    looks = [time.monotonic_ns() for _ in range(3)]
+    time.sleep(0.05)
+    return [looks[1] - looks[0], looks[2] - looks[1], time.monotonic_ns() - looks[2]]
+def wait():
+    end = time.monotonic() + 0.01
+    while time.monotonic() < end: pass
+    return True
+""")
+    instance = await runtime.open(root)
+    assert (await instance.call("tool", {})).value == [1000, 1000, 50_001_000]
+    assert (await instance.call("wait", {})).value is True
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import queue\n    try: queue.Queue().get(timeout=0.05)\n    except queue.Empty: return 'late'",
+        "import threading\n    return 'late' if not threading.Event().wait(0.05) else ''",
+        """import threading
+    lock = threading.Lock(); lock.acquire()
+    return 'late' if not lock.acquire(timeout=0.05) else ''""",
+        """import threading
+    condition = threading.Condition()
+    with condition: return 'late' if not condition.wait_for(lambda: False, 0.05) else ''""",
+        """import asyncio
+    async def main():
+        await asyncio.sleep(0.01)
+        try: await asyncio.wait_for(asyncio.sleep(60), 0.05)
+        except TimeoutError: return 'late'
+    return asyncio.run(main())""",
+        """import concurrent.futures as f, time
+    with f.ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(time.sleep, 0.2)
+        try: slow.result(0.02)
+        except TimeoutError: pass
+        try: list(f.as_completed([slow], 0.02))
+        except TimeoutError: return 'late' if f.wait([slow], 0.02).not_done else ''""",
+        """import sched, time
+    plan, done = sched.scheduler(), []
+    plan.enter(0.02, 1, done.append, ('late',)); plan.run()
+    return done[0]""",
+        """import select, os
+    return 'late' if select.select([os.pipe()[0]], [], [], 0.02)[0] == [] else ''""",
+    ],
+)
+async def test_timeouts_of_the_standard_library_are_real(runtime: Runtime, world: World, body: str) -> None:
+    instance = await runtime.open(world(f"def tool():\n    {body}\n"))
+    seen = await instance.call("tool", {})
+    assert seen.value == "late", seen.text
+
+
+async def test_the_timeout_of_a_started_program_is_real(world: World) -> None:
+    backend = LocalBackend(LocalRuntime())
+    await backend.start()
+    try:
+        if backend.launcher.rung == "confined":
+            pytest.skip("no namespaces on this machine: no programs")
+        instance = await backend.open(
+            world("""
+import subprocess
+def tool():
+    try: subprocess.run(["/usr/bin/sleep", "60"], timeout=0.05)
+    except subprocess.TimeoutExpired: return "late"
+""")
+        )
+        assert (await instance.call("tool", {})).value == "late"
+    finally:
+        await backend.stop()
+
+
+async def test_times_that_were_set_are_kept_and_others_are_now(runtime: Runtime, world: World) -> None:
+    root = world("""
+import os, pathlib, shutil, time
+def tool():
+    path = pathlib.Path("a"); path.write_text("a")
+    fresh = [os.path.getmtime(path) == time.time(), path.stat().st_atime == time.time()]
+    os.utime(path, (5, 1234567890))
+    shutil.copy2(path, "b")
+    set_ = [os.path.getmtime("a"), os.stat("b").st_mtime]
+    path.write_text("b"); pathlib.Path("b").touch()
+    return fresh + set_ + [path.stat().st_mtime == time.time(), os.path.getmtime("b") == time.time()]
+""")
+    instance = await runtime.open(root)
+    assert (await instance.call("tool", {})).value == [True, True, 1234567890, 1234567890, True, True]
+
+
+async def test_moments_are_ordinary_values(runtime: Runtime, world: World) -> None:
+    root = world("""
+import copy, datetime as d, pickle, zoneinfo
+def tool():
+    now, aware = d.datetime.now(), d.datetime.now(d.timezone.utc)
+    later = d.datetime.fromtimestamp(aware.timestamp() + 60, d.timezone.utc)
+    return [
+        type(now) is d.datetime, isinstance(now, d.date), pickle.loads(pickle.dumps(aware)) == aware,
+        copy.deepcopy(now) == now, later - aware == d.timedelta(minutes=1), later > aware, hash(now) == hash(now),
+        d.datetime.fromisoformat(now.isoformat()) == now, d.date.today() == now.date(), now.tzinfo is None,
+        d.datetime.strptime("2020-01-02", "%Y-%m-%d").year == 2020, now.astimezone().utcoffset() == d.timedelta(0),
+    ]
+""")
+    instance = await runtime.open(root)
+    seen = await instance.call("tool", {})
+    assert seen.value == [True] * 12, seen.text
+
+
+ADDRESSES = """
+class One: pass
+class Other: pass
+def tool():
+    kinds = [kind.__name__ for kind in {One, Other, int, str}]
+    return [repr(object()), repr(One()), repr(tool), id(One), hash(None), kinds]
+"""
+
+
+async def test_objects_lie_at_the_same_addresses_in_another_process(world: World) -> None:
+    root = world(ADDRESSES)
+    seen = []
+    for _ in range(2):
+        async with open_runtime(LocalRuntime()) as runtime:
+            instance = await runtime.open(root)
+            seen.append((await instance.call("tool", {})).text)
+    if await asyncio.to_thread(_addresses_vary):
+        pytest.skip("this machine does not let addresses be fixed")
+    assert seen[0] == seen[1]
+
+
+def _addresses_vary() -> bool:
+    with fixed_addresses():
+        command = [sys.executable, "-c", "print(id(None))"]
+        return len({subprocess.run(command, capture_output=True).stdout for _ in range(3)}) > 1

@@ -12,6 +12,7 @@ from typing import Any
 
 from agent_world.errors import SandboxError
 from agent_world.settings import Rung
+from agent_world.tools.sandbox.addresses import fixed_addresses
 
 _START_S = 30.0
 _STOP_S = 2.0
@@ -125,13 +126,14 @@ def _start_interpreter(control: int, force: Rung | None, readable: Sequence[str]
         "TZ": "UTC",
         "MCP_DB_DIR": "/db",
     }
-    return subprocess.Popen(
-        [sys.executable, "-P", "-s", "-S", "-B", "-c", program],
-        env=environment,
-        pass_fds=[control],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        cwd="/",
-    )
+    with fixed_addresses():
+        return subprocess.Popen(
+            [sys.executable, "-P", "-s", "-S", "-B", "-c", program],
+            env=environment,
+            pass_fds=[control],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd="/",
+        )

@@ -10,6 +10,7 @@ from . import calls, kernel
 
 Step = tuple[int, int, int, int]
 """One instruction of classic BPF: code, steps to skip if true, if false, operand."""
+Steps = tuple[Step, ...]
 
 _ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 """Audit number, and column of the tables in `calls`."""
@@ -64,22 +65,22 @@ def call_filter(machine: str, alone: bool, program: bool = False) -> list[Step]:
     ]
 
 
-def _verdicts(column: int, alone: bool, program: bool) -> dict[int, tuple[Step, ...]]:
+def _verdicts(column: int, alone: bool, program: bool) -> dict[int, Steps]:
     """What follows on a call, by number."""
     allowed = calls.FILES | calls.RUNNING | calls.WAITING
     allowed |= {} if alone else calls.COMPANY
     allowed |= calls.FOREIGN if program else {}
     checks = _checks(alone)
-    found = {numbers[column]: (_give(_ALLOW),) for numbers in allowed.values()}
+    found: dict[int, Steps] = {numbers[column]: (_give(_ALLOW),) for numbers in allowed.values()}
     found |= {numbers[column]: (_give(_ERRNO | _ENOSYS),) for numbers in calls.UNKNOWN.values()}
     found |= {numbers[column]: checks[name] for name, numbers in calls.CHECKED.items()}
     return found
 
 
-def _ranges(verdicts: Mapping[int, tuple[Step, ...]]) -> list[tuple[int, tuple[Step, ...]]]:
+def _ranges(verdicts: Mapping[int, Steps]) -> list[tuple[int, Steps]]:
     """The same as runs of numbers: where each begins, and what follows on it."""
     refused, unknown, killed = (_give(_ERRNO | _EPERM),), (_give(_ERRNO | _ENOSYS),), (_give(_KILL),)
-    found: list[tuple[int, tuple[Step, ...]]] = []
+    found: list[tuple[int, Steps]] = []
     for number in range(calls.NEWER):
         verdict = verdicts.get(number, refused)
         if not found or found[-1][1] != verdict:
@@ -87,7 +88,7 @@ def _ranges(verdicts: Mapping[int, tuple[Step, ...]]) -> list[tuple[int, tuple[S
     return [*found, (calls.NEWER, unknown), (_X32, killed)]
 
 
-def _search(ranges: Sequence[tuple[int, tuple[Step, ...]]]) -> list[Step]:
+def _search(ranges: Sequence[tuple[int, Steps]]) -> list[Step]:
     if len(ranges) == 1:
         return list(ranges[0][1])
     middle = len(ranges) // 2
@@ -97,7 +98,7 @@ def _search(ranges: Sequence[tuple[int, tuple[Step, ...]]]) -> list[Step]:
     return [(_JUMP_FROM, 0, 1, ranges[middle][0]), (_JUMP, 0, 0, len(lower)), *lower, *upper]
 
 
-def _checks(alone: bool) -> dict[str, tuple[Step, ...]]:
+def _checks(alone: bool) -> dict[str, Steps]:
     """What the arguments of `calls.CHECKED` must be. All are of 32 bits, so that their low words say everything."""
     return {
         "clone": (
@@ -121,12 +122,12 @@ def _load(argument: int) -> Step:
     return _LOAD, 0, 0, _ARGUMENTS + 8 * argument
 
 
-def _one_of(argument: int, values: Sequence[int], error: int = _EPERM) -> tuple[Step, ...]:
+def _one_of(argument: int, values: Sequence[int], error: int = _EPERM) -> Steps:
     jumps = [(_JUMP_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
     return _load(argument), *jumps, _give(_ERRNO | error), _give(_ALLOW)
 
 
-def _pipe_only() -> tuple[Step, ...]:
+def _pipe_only() -> Steps:
     return (_AND, 0, 0, _FILE_TYPE), (_JUMP_EQUAL, 1, 0, _PIPE), _give(_ERRNO | _EPERM), _give(_ALLOW)
 
 
