@@ -19,8 +19,12 @@ class Bases:
         """Bytes of all of them, those no longer wanted included until their last instance ends."""
 
     async def of(self, template: Template) -> Base | None:
-        """None for a database that is to be copied: it is small, or the kernel refuses."""
-        if template.size < self._from_bytes:
+        """None for a database that is to be copied: it is small, or the kernel refuses.
+
+        With folders inside as well, where an ordinary user starts us: overlayfs could not rename them there.
+        """
+        folders = any("/" in path for path in template.files.contents)
+        if template.size < self._from_bytes or (folders and self._launcher.rung == "user_namespace"):
             return None
         await self._launcher.ready()
         return await self._bases.get((template, self._launcher.generation))

@@ -71,7 +71,7 @@ class LocalInstance:
         self._max_bytes = backend.config.disk_mb * _MEGABYTE
         self.purity = Purity(template, self._max_bytes)
         self._ids = itertools.count(1)
-        self._process: Process | None = None
+        self.process: Process | None = None
         self._closed = False
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
@@ -99,7 +99,7 @@ class LocalInstance:
         process = None
         try:
             process = await self._for_a_program()
-            message["here"] = process is not self._process
+            message["here"] = process is not self.process
             self.purity.touched()
             with self._at_work(process, function, seconds):
                 async with asyncio.timeout(seconds):
@@ -110,7 +110,7 @@ class LocalInstance:
         except _Failed as failed:
             return RunResult(ok=False, error=failed.code, calls=tuple(calls))
         finally:
-            if process and process is not self._process:
+            if process and process is not self.process:
                 process.release()
         return run_result(answer, calls)
 
@@ -136,9 +136,9 @@ class LocalInstance:
         self._become(await self._backend.pool.take(self.template, self._seed), self.template.files)
 
     async def close(self) -> None:
-        if self._process:
-            self._process.release()
-            self._process = None
+        if self.process:
+            self.process.release()
+            self.process = None
         self._closed = True
         self._backend.forget(self)
 
@@ -178,32 +178,32 @@ class LocalInstance:
 
     def _files(self) -> Files:
         self._refuse_when_closed()
-        assert self._process is not None
-        if os.fstat(self._process.directory).st_nlink == 0:
+        assert self.process is not None
+        if os.fstat(self.process.directory).st_nlink == 0:
             raise SandboxError("The instance has lost its files: reset or restore it.")
-        return read_files(self._process.directory, self._max_bytes)
+        return read_files(self.process.directory, self._max_bytes)
 
     async def _alive(self) -> Process:
         """The running process; after a kill, a fresh one on the files that the last one left."""
         self._refuse_when_closed()
-        assert self._process is not None
-        if self._process.pidfd >= 0:
-            return self._process
-        outgrown = self._process
-        if os.fstat(self._process.directory).st_nlink == 0:
+        assert self.process is not None
+        if self.process.pidfd >= 0:
+            return self.process
+        outgrown = self.process
+        if os.fstat(self.process.directory).st_nlink == 0:
             raise _Failed("infra", "The instance has lost its files, by no fault of the tool. Reset it.")
         await self._start(self._files())
         _raise_if_outgrown(outgrown)
-        return self._process
+        return self.process
 
     async def _start(self, files: Files) -> None:
         self._refuse_when_closed()
         self._become(await self._backend.pool.start_on(self.template, files, self._seed), files)
 
     def _become(self, process: Process, files: Files) -> None:
-        if self._process:
-            self._process.release()
-        self._process = process
+        if self.process:
+            self.process.release()
+        self.process = process
         self.purity.start(files)
 
     def _refuse_when_closed(self) -> None:

@@ -44,6 +44,8 @@ class Launcher:
         """What the kernel refused on the way down to `rung`."""
         self.generation = 0
         """How many zygotes there were."""
+        self.started = 0
+        """How many processes."""
         self._force, self._floor, self._readable = force, floor, list(readable)
         self.folders: list[Path] = []
         """Without namespaces, where the instances' folders are made."""
@@ -156,6 +158,7 @@ class Launcher:
         except BaseException:
             process.release()  # cancelled: where it was not yet known, it ends at the end of its channel
             raise
+        self.started += 1
         if order.seed is not None and program is None:
             process.begin(order.clock_ns, order.seed)
         return process

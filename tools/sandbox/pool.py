@@ -7,6 +7,7 @@ import asyncio
 import dataclasses
 import os
 from collections import OrderedDict
+from weakref import WeakSet
 
 from agent_world.errors import SandboxError
 from agent_world.settings import LocalRuntime
@@ -35,6 +36,15 @@ class Pool:
         self._bases = Bases(launcher, config.share_from_mb)
         self._spares: OrderedDict[Template, list[Process]] = OrderedDict()
         self._refills: dict[Template, asyncio.Task[None]] = {}
+        self._dropped: WeakSet[Template] = WeakSet()
+
+    @property
+    def ready(self) -> int:
+        """How many processes are ahead."""
+        return len(self.spares())
+
+    def spares(self) -> list[Process]:
+        return [process for spares in self._spares.values() for process in spares]
 
     @property
     def shared_bytes(self) -> int:
@@ -65,7 +75,8 @@ class Pool:
         return other
 
     def drop(self, template: Template) -> None:
-        """No new instance of it will be asked for."""
+        """No new instance of it will be asked for; those there are may still be reset."""
+        self._dropped.add(template)
         self._let_go(template)
         self._bases.drop(template)
 
@@ -100,7 +111,7 @@ class Pool:
         return process
 
     async def _on_own_files(self, template: Template) -> Process:
-        base = await self._bases.of(template)
+        base = None if template in self._dropped else await self._bases.of(template)
         if base is None:
             process = await self._spawn(self._order)
             self._write(process, template.files)
@@ -142,7 +153,7 @@ class Pool:
         return None
 
     def _refill(self, template: Template) -> None:
-        if not self._ahead or template in self._refills:
+        if not self._ahead or template in self._refills or template in self._dropped:
             return
         self._spares.setdefault(template, [])
         self._spares.move_to_end(template)

@@ -1,0 +1,66 @@
+"""Which rung holds, what is said about it, and what is refused below the floor."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent_world.errors import SandboxError
+from agent_world.settings import LocalRuntime, Rung
+from agent_world.tools.sandbox.launcher import RUNGS, Launcher
+from agent_world.tools.sandbox.local import LocalBackend
+
+World = Callable[..., Path]
+
+OURS: Rung = "own_uid" if os.getuid() == 0 else "user_namespace"
+OTHER: Rung = "user_namespace" if os.getuid() == 0 else "own_uid"
+
+
+@pytest.mark.parametrize("rung", [OURS, "confined", "limits"])
+async def test_tools_run_on_every_rung_that_this_machine_has(world: World, rung: Rung) -> None:
+    root = world("import os\ndef ping():\n    open('x', 'w').close()\n    return sorted(os.environ)")
+    backend = LocalBackend(LocalRuntime(floor="limits"), Launcher(rung, floor="limits"))
+    await backend.start()
+    try:
+        instance = await backend.open(root)
+        seen = await instance.call("ping", {})
+        assert seen.value == ["HOME", "LANG", "MCP_DB_DIR", "PATH", "PYTHONHASHSEED", "TZ"]
+        assert (await instance.run("def solve(tools): return tools.ping()", "solve", {})).ok
+        assert [c.key for c in (await instance.diff()).changes] == ["x"]
+        assert backend.launcher.rung == rung
+        lines = backend.describe()
+        assert lines[0].startswith(f"isolation: {rung}")
+        assert any("NO wall around files" in line for line in lines) == (rung == "limits")
+    finally:
+        await backend.stop()
+
+
+@pytest.mark.parametrize(("rung", "floor"), [("limits", "confined"), ("confined", OURS), ("limits", OURS)])
+async def test_a_start_below_the_floor_is_refused_with_the_setting(rung: Rung, floor: Rung) -> None:
+    launcher = Launcher(rung, floor=floor)
+    with pytest.raises(SandboxError, match=rf"rung '{rung}'.*runtime\.floor asks for '{floor}'.*set runtime\.floor"):
+        await launcher.start()
+    await launcher.stop()
+
+
+async def test_a_rung_that_the_caller_cannot_have_says_why() -> None:
+    launcher = Launcher(OTHER)
+    with pytest.raises(SandboxError, match=OURS):
+        await launcher.start()
+    await launcher.stop()
+
+
+async def test_the_setting_reaches_the_sandbox() -> None:
+    backend = LocalBackend(LocalRuntime(floor="own_uid"))
+    if OURS == "own_uid":
+        await backend.start()
+        assert backend.launcher.rung == "own_uid"
+    else:
+        with pytest.raises(SandboxError, match=r"runtime\.floor"):
+            await backend.start()
+    await backend.stop()
+
+
+def test_rungs_are_ordered_from_the_best_on() -> None:
+    assert RUNGS == ("own_uid", "user_namespace", "confined", "limits")

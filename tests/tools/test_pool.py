@@ -1,0 +1,143 @@
+"""Instances ahead of need, and tools that are compiled once."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent_world.settings import LocalRuntime
+from agent_world.tools.runtime import open_runtime
+from agent_world.tools.sandbox.local import LocalBackend
+
+World = Callable[..., Path]
+
+PING = "def ping(): return 1\n"
+CHANCE = "import random\nAT_LOAD = random.random()\ndef draw(): return [AT_LOAD, random.random()]\n"
+
+
+async def started(**settings: object) -> LocalBackend:
+    backend = LocalBackend(LocalRuntime.model_validate(settings))
+    await backend.start()
+    return backend
+
+
+async def settled(backend: LocalBackend, ahead: int) -> None:
+    async with asyncio.timeout(20):
+        while backend.pool.ready != ahead:
+            await asyncio.sleep(0.005)
+
+
+async def test_instances_are_started_before_they_are_asked_for_and_again_after(world: World) -> None:
+    backend = await started(ahead=2)
+    root = world(PING)
+    first = await backend.open(root)
+    await settled(backend, 2)
+    starts = backend.launcher.started
+    second = await backend.open(root)
+    assert backend.launcher.started == starts  # nothing was started for it
+    assert (await second.call("ping", {})).value == 1
+    await settled(backend, 2)
+    starts = backend.launcher.started
+    await first.reset()
+    assert backend.launcher.started == starts
+    await backend.stop()
+    assert backend.pool.ready == 0
+
+
+async def test_without_any_ahead_each_is_started_when_asked_for(world: World) -> None:
+    backend = await started(ahead=0)
+    root = world(PING)
+    await backend.open(root)
+    await asyncio.sleep(0.05)
+    assert backend.pool.ready == 0
+    assert backend.launcher.started == 2  # the instance, and the process that compiled its tools
+    await backend.stop()
+
+
+async def test_an_instance_from_ahead_behaves_as_one_that_was_not(world: World) -> None:
+    root = world(CHANCE)
+    seen = []
+    for ahead in (0, 2):
+        backend = await started(ahead=ahead)
+        await backend.open(root, seed=5)
+        await settled(backend, ahead)
+        instance = await backend.open(root, seed=7)
+        seen.append((await instance.call("draw", {})).value)
+        await backend.stop()
+    assert seen[0] == seen[1]
+    assert seen[0][0] != seen[0][1]
+
+
+async def test_one_that_died_while_it_waited_is_never_handed_out(world: World) -> None:
+    backend = await started(ahead=1)
+    root = world(PING)
+    await backend.open(root)
+    await settled(backend, 1)
+    (spare,) = backend.pool.spares()
+    spare.kill()
+    assert (await (await backend.open(root)).call("ping", {})).value == 1
+    await backend.stop()
+
+
+async def test_those_of_the_least_recently_used_environment_are_let_go(world: World) -> None:
+    backend = await started(ahead=1)
+    roots = [world(PING + f"# {n}\n") for n in range(10)]
+    for root in roots:
+        instance = await backend.open(root)
+        await instance.close()
+    await settled(backend, 8)
+    await backend.stop()
+
+
+async def test_tools_are_compiled_once_for_all_instances(world: World) -> None:
+    backend = await started(ahead=0)
+    root = world(PING)
+    opened = await asyncio.gather(*(backend.open(root) for _ in range(5)))
+    assert {(await instance.call("ping", {})).value for instance in opened} == {1}
+    assert backend.launcher.started == 6
+    await backend.stop()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def ping(:",
+        "def ping(): return 1\0",
+        f"X = {'(' * 5000}1{')' * 5000}",
+        "def ping(): return " + "-" * 200_000 + "1",
+    ],
+)
+async def test_a_source_that_the_compiler_cannot_take_is_an_error_of_the_call(world: World, source: str) -> None:
+    async with open_runtime(LocalRuntime(call_timeout_s=2.0)) as runtime:
+        root = world("")
+        (root / "tools.py").write_text(source)
+        instance = await runtime.open(root)
+        assert (await instance.call("ping", {})).error in ("exception", "crashed", "timeout")
+        assert (await (await runtime.open(world(PING))).call("ping", {})).value == 1
+
+
+async def test_a_tool_finds_the_line_that_broke_it(world: World) -> None:
+    source = """
+import sys, traceback
+def where():
+    try:
+        return 1 / 0
+    except ZeroDivisionError:
+        frame = traceback.extract_tb(sys.exc_info()[2])[-1]
+        return [frame.filename, frame.lineno]
+"""
+    async with open_runtime(LocalRuntime()) as runtime:
+        instance = await runtime.open(world(source))
+        assert (await instance.call("where", {})).value == ["tools.py", 5]
+
+
+@pytest.mark.slow
+async def test_a_thousand_instances_live_at_once_and_each_answers(world: World) -> None:
+    source = "NOTE = []\ndef note(n):\n    NOTE.append(n)\n    return NOTE\n"
+    async with open_runtime(LocalRuntime(max_instances=1000, total_memory_mb=8000, call_timeout_s=30.0)) as runtime:
+        root = world(source, rows__json="[" + ",".join(f'{{"id": {n}}}' for n in range(9000)) + "]")
+        instances = await asyncio.gather(*(runtime.open(root, seed=n) for n in range(1000)))
+        for wanted in ([0], [0, 1]):
+            seen = await asyncio.gather(*(i.call("note", {"n": wanted[-1]}) for i in instances))
+            assert all(s.value == wanted for s in seen)
