@@ -23,6 +23,7 @@ def scratch():
     open("tmp", "w").close()
     os.remove("tmp")
     os.mkdir("empty")
+    os.rmdir("empty")
 def log():
     with open("log.txt", "a") as file: file.write("x")
 def write():

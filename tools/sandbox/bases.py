@@ -23,7 +23,7 @@ class Bases:
 
         With folders inside as well, where an ordinary user starts us: overlayfs could not rename them there.
         """
-        folders = any("/" in path for path in template.files.contents)
+        folders = bool(template.files.folders) or any("/" in path for path in template.files.contents)
         if template.size < self._from_bytes or (folders and self._launcher.rung == "user_namespace"):
             return None
         await self._launcher.ready()
