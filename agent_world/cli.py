@@ -10,34 +10,29 @@ import sqlite3
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from typer.exceptions import TyperException
 
 from agent_world.cli_bench import bench_app
+from agent_world.cli_factory import add_verbs
+from agent_world.cli_options import DEFAULT, Config, Machine, Overrides, find_bundle, open_store, show
+from agent_world.cli_themes import app as themes_app
 from agent_world.errors import AgentWorldError, UsageError
 from agent_world.progress import Progress, quiet_libraries
-from agent_world.settings import Settings, load_settings
-
-if TYPE_CHECKING:
-    from agent_world.memory.store import Bundle, Store
+from agent_world.settings import load_settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__, pretty_exceptions_enable=False)
-themes_app = typer.Typer(no_args_is_help=True, help="What environments are to be about.")
 tasks_app = typer.Typer(no_args_is_help=True, help="Verifiable tasks of an environment.")
 import_app = typer.Typer(no_args_is_help=True, help="Environments made of what exists already.")
 app.add_typer(themes_app, name="themes")
 app.add_typer(tasks_app, name="tasks")
 app.add_typer(import_app, name="import")
 app.add_typer(bench_app, name="bench")
+add_verbs(app)
 
-Config = Annotated[Path, typer.Option("--config", "-c", help="YAML file of settings.")]
-Overrides = Annotated[list[str] | None, typer.Argument(help="Settings on top: key=value, for example rounds=1.")]
-Machine = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-DEFAULT = Path("configs/quickstart.yaml")
 STOPPED = 130
 
 
@@ -78,29 +73,17 @@ def build(config: Config = DEFAULT, overrides: Overrides = None) -> None:
     asyncio.run(run(settings, progress=Progress()))
 
 
-@themes_app.command("list")
-def list_themes(config: Config = DEFAULT, overrides: Overrides = None, machine: Machine = False) -> None:
-    """Read all theme sources of the settings: live MCP servers, tool documentation, PRDs."""
-    from agent_world.agents.themes import collect_themes
-
-    themes, dropped = asyncio.run(collect_themes(load_settings(config, overrides or [])))
-    rows = [{"id": t.id, "kind": t.kind, "tools": len(t.tools), "name": t.name, "source": t.source} for t in themes]
-    _show(rows, machine)
-    for item in dropped if not machine else ():
-        print(f"dropped {item.id}: {item.reason}")
-
-
 @app.command("list")
 def list_environments(config: Config = DEFAULT, overrides: Overrides = None, machine: Machine = False) -> None:
     """The environments of the workspace."""
     rows = []
-    for bundle in _store(load_settings(config, overrides or [])).bundles():
+    for bundle in open_store(load_settings(config, overrides or [])).bundles():
         head = bundle.environment()
         tables = head.database.tables
         row = {"id": head.id, "type": head.taxonomy[0] if head.taxonomy else "", "tables": len(tables)}
         counts = {"rows": sum(t.rows for t in tables), "tools": len(bundle.tools()), "tasks": len(bundle.tasks())}
         rows.append(row | counts | {"hash": head.content_hash[:12]})
-    _show(rows, machine)
+    show(rows, machine)
 
 
 @app.command()
@@ -113,9 +96,9 @@ def search(
     """Find themes, environments and tools by meaning."""
     from agent_world.memory.index import search_workspace
 
-    hits = search_workspace(_store(load_settings(config)).workspace, query, limit)
+    hits = search_workspace(open_store(load_settings(config)).workspace, query, limit)
     rows = [{"score": f"{h.score:.2f}", "kind": h.kind, "id": h.id, "text": h.text[:90]} for h in hits]
-    _show(rows, machine)
+    show(rows, machine)
 
 
 @tasks_app.command("list")
@@ -124,9 +107,9 @@ def list_tasks(environment: str, config: Config = DEFAULT, machine: Machine = Fa
     rows = [
         {"id": t.id, "strategy": t.strategy, "level": t.difficulty.level, "question": t.question}
         | {"answer": json.dumps(t.reference_answer, ensure_ascii=False), "status": t.validation.status}
-        for t in _bundle(environment, load_settings(config)).tasks()
+        for t in find_bundle(environment, load_settings(config)).tasks()
     ]
-    _show(rows, machine)
+    show(rows, machine)
 
 
 @tasks_app.command("synthesize")
@@ -136,7 +119,7 @@ def synthesize_tasks(environment: str, config: Config = DEFAULT, overrides: Over
     from agent_world.graphs.synthesize import SynthesisRequest, synthesize
 
     settings = load_settings(config, overrides or [])
-    bundle = _bundle(environment, settings)
+    bundle = find_bundle(environment, settings)
 
     async def run() -> None:
         async with open_deps(settings, Progress()) as deps:
@@ -154,7 +137,7 @@ def validate_tasks(environment: str, config: Config = DEFAULT, machine: Machine 
     from agent_world.graphs.validate import validate
 
     settings = load_settings(config)
-    bundle = _bundle(environment, settings)
+    bundle = find_bundle(environment, settings)
 
     async def run() -> list[dict[str, Any]]:
         async with open_deps(settings) as deps:
@@ -170,7 +153,7 @@ def validate_tasks(environment: str, config: Config = DEFAULT, machine: Machine 
         ]
 
     rows = asyncio.run(run())
-    _show(rows, machine)
+    show(rows, machine)
     if any(row["status"] == "rejected" for row in rows):
         raise typer.Exit(1)
 
@@ -213,33 +196,6 @@ def report(config: Config = DEFAULT, overrides: Overrides = None, machine: Machi
     else:
         render_terminal(found, Console(highlight=False))
         print(f"The same with pictures: {settings.workspace / 'report' / 'report.html'}")
-
-
-def _store(settings: Settings) -> "Store":
-    from agent_world.memory.store import Store
-
-    if not (settings.workspace / "environments").is_dir():
-        raise UsageError(f"There is no workspace at {settings.workspace}; make one with agent-world evolve or build.")
-    return Store(settings.workspace)
-
-
-def _bundle(environment: str, settings: Settings) -> "Bundle":
-    store = _store(settings)
-    if environment not in store.ids():
-        raise UsageError(f"There is no environment {environment!r}; there are: {', '.join(store.ids()) or 'none'}.")
-    return store.bundle(environment)
-
-
-def _show(rows: list[dict[str, Any]], machine: bool) -> None:
-    if machine:
-        print(json.dumps(rows, ensure_ascii=False, indent=1))
-        return
-    table = Table(box=None)
-    for name in rows[0] if rows else ["nothing"]:
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*(str(value) for value in row.values()))
-    Console(highlight=False).print(table)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -44,29 +44,63 @@ class RoleConfig(Record):
 
 
 class McpThemeSource(Record):
-    """A live MCP server, asked for its tools over stdio."""
+    """A live MCP server, asked for its tools: a command (stdio) or an address (streamable HTTP)."""
 
     kind: Literal["mcp"] = "mcp"
-    command: tuple[str, ...]
+    command: tuple[str, ...] = ()
+    """Program and arguments; `{python}` is this interpreter."""
+    address: str | None = None
     name: str
     description: str = ""
 
+    @model_validator(mode="after")
+    def _one_way_to_it(self) -> "McpThemeSource":
+        if bool(self.command) == bool(self.address):
+            raise ValueError("give a command or an address, one of the two")
+        return self
+
+
+class ServersThemeSource(Record):
+    """A list of MCP servers, a theme each: the official registry's JSON, Smithery's, or a crawl as JSON Lines."""
+
+    kind: Literal["servers"] = "servers"
+    path: str
+    """A file (.json, .jsonl, either with .gz), or an http(s) address, of which all pages are read."""
+    limit: int | None = None
+    """Most servers read."""
+
 
 class ToolDocsThemeSource(Record):
-    """A JSON file of OpenAI functions: `{"name", "description", "functions": [...]}`."""
+    """Tool documentation: OpenAI functions (`{"name", "description", "functions": [...]}`), OpenAPI 3 (JSON or YAML),
+    or a data set of tools as JSON Lines, which is mapped back to the services that the tools belong to."""
 
     kind: Literal["tool_docs"] = "tool_docs"
     path: Path
 
 
 class PrdThemeSource(Record):
-    """A product requirement document in Markdown or plain text: its first heading names the theme."""
+    """A product requirement document in Markdown, plain text, HTML or PDF: its first heading names the theme."""
 
     kind: Literal["prd"] = "prd"
     path: Path
 
 
-ThemeSource = Annotated[McpThemeSource | ToolDocsThemeSource | PrdThemeSource, Field(discriminator="kind")]
+ThemeSource = Annotated[
+    McpThemeSource | ServersThemeSource | ToolDocsThemeSource | PrdThemeSource, Field(discriminator="kind")
+]
+
+
+class ThemeSettings(Record):
+    """When two themes are one, and what is no theme at all."""
+
+    same_meaning: float = Field(default=0.9, ge=0, le=1)
+    """Cosine of name and description from which two themes are the same."""
+    similar_meaning: float = Field(default=0.6, ge=0, le=1)
+    """The same for two themes that share most of their tools."""
+    same_tools: float = Field(default=0.6, ge=0, le=1)
+    """Share of common tool names (Jaccard) that is most of them."""
+    least_words: int = 4
+    """Words of description below which a theme without tools is dropped."""
 
 
 class SiteSearch(Record):
@@ -377,6 +411,7 @@ class Settings(Record):
     """Evolution rounds: diagnose, target, train, measure again."""
     roles: dict[Role, RoleConfig] = {}
     themes: tuple[ThemeSource, ...] = ()
+    theme_rules: ThemeSettings = ThemeSettings()
     web: WebSettings = WebSettings()
     mining: MiningSettings = MiningSettings()
     complexify: ComplexifySettings = ComplexifySettings()
@@ -422,6 +457,9 @@ def load_settings(path: Path, overrides: Sequence[str] = ()) -> Settings:
 def _beside(path: Path, source: ThemeSource) -> ThemeSource:
     if isinstance(source, McpThemeSource):
         return source
+    if isinstance(source, ServersThemeSource):
+        remote = source.path.startswith(("http://", "https://"))
+        return source if remote else source.model_copy(update={"path": str((path.parent / source.path).resolve())})
     return source.model_copy(update={"path": (path.parent / source.path).resolve()})
 
 

@@ -2,7 +2,7 @@
 
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_world.evals.records import Curve, EnvironmentRow, RunReport, StageSeconds, ToolGraph
@@ -113,6 +113,29 @@ def draw_seconds(stages: Sequence[StageSeconds]) -> "Figure":
     _horizontal(axes, [_cut(stage.name, 28) for stage in stages])
     axes.margins(x=0.14)
     axes.set_xlabel("seconds")
+    return figure
+
+
+def picture_of_taxonomy(types: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+    """SVG text: environments of each cluster, clusters together under their type."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(STYLE):
+        return _svg(draw_taxonomy(types))
+
+
+def draw_taxonomy(types: Mapping[str, Mapping[str, Sequence[str]]]) -> "Figure":
+    rows = [(kind, name, len(items)) for kind, clusters in types.items() for name, items in clusters.items()]
+    figure, axes = _figure(0.7 + 0.17 * len(rows))
+    shade = {kind: (BLUE, PALE)[number % 2] for number, kind in enumerate(types)}
+    axes.barh(range(len(rows)), [size for _, _, size in rows], color=[shade[kind] for kind, _, _ in rows], height=0.7)
+    for place, (kind, _, size) in enumerate(rows):
+        first = place == 0 or rows[place - 1][0] != kind
+        label = f"{size}   {kind}" if first else str(size)
+        axes.annotate(label, (size, place), (4, 0), textcoords="offset points", va="center", fontsize=6)
+    _horizontal(axes, [_cut(name, 30) for _, name, _ in rows])
+    axes.margins(x=0.5)
+    axes.set_xlabel("environments")
     return figure
 
 

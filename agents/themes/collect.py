@@ -1,121 +1,81 @@
-"""Themes from the three kinds of source of section 3.1: live MCP servers, tool documentation, PRDs."""
+"""Themes from all sources of section 3.1: MCP servers (M1), tool documentation (M2), PRDs (M3)."""
 
 import asyncio
-import json
-import re
-from pathlib import Path
-from typing import Any
 
-from agent_world.agents.themes.words import salient
+from agent_world.agents.themes.make import make_theme, theme_id
+from agent_world.agents.themes.prd import read_prd
+from agent_world.agents.themes.rules import deduplicate, junk
+from agent_world.agents.themes.servers import read_servers
+from agent_world.agents.themes.sources import extra_sources
+from agent_world.agents.themes.tool_docs import read_tool_docs
 from agent_world.errors import UsageError
-from agent_world.schema import Dropped, Theme, ToolSpec
-from agent_world.settings import McpThemeSource, PrdThemeSource, Settings, ThemeSource, ToolDocsThemeSource
+from agent_world.memory.embedder import Embedder
+from agent_world.schema import Dropped, Theme
+from agent_world.settings import (
+    McpThemeSource,
+    PrdThemeSource,
+    ServersThemeSource,
+    Settings,
+    ThemeSource,
+    ToolDocsThemeSource,
+)
 from agent_world.tools.mcp_client import list_tools
-from agent_world.tools.specs import Rejected, read_tools
-from agent_world.tools.tables import snake_case
-
-KEYWORDS = 12
-LONGEST_DESCRIPTION = 600
+from agent_world.tools.specs import read_tools
 
 
 async def collect_themes(settings: Settings) -> tuple[list[Theme], list[Dropped]]:
-    """Themes of all sources in order of id; those about the same thing once, the rest dropped with the reason, and so
-    are tools that cannot be read.
-
-    A source that cannot be read is a mistake in the settings: `UsageError`.
-    """
-    themes: dict[str, Theme] = {}
+    """Themes of all sources, those of the workspace's `sources.yaml` too, in order of id; junk and repeats dropped with
+    the reason. A source that cannot be read is a mistake in the settings: `UsageError`."""
+    read: list[Theme] = []
     dropped: list[Dropped] = []
-    for source in settings.themes:
-        theme, rejected = await _read(source)
-        first = themes.get(theme.id)
-        if first is None:
-            themes[theme.id] = theme
-            dropped += [Dropped(kind="tool", id=f"{theme.id}/{r.tool}", reason=str(r)) for r in rejected]
-        else:
-            reason = f"same theme as {first.source}"
+    for source in (*settings.themes, *await asyncio.to_thread(extra_sources, settings.workspace)):
+        themes, bad = await read_source_themes(source)
+        read += themes
+        dropped += bad
+    sound: list[Theme] = []
+    for theme in read:
+        reason = junk(theme, settings.theme_rules)
+        if reason:
             dropped.append(Dropped(kind="theme", id=f"{theme.id} ({theme.source})", reason=reason))
-    return [themes[i] for i in sorted(themes)], dropped
+        else:
+            sound.append(theme)
+    if not sound:
+        return [], dropped
+    embedder = Embedder(settings.workspace)
+    kept, repeated = await asyncio.to_thread(deduplicate, sound, settings.theme_rules, embedder)
+    return sorted(kept, key=lambda theme: theme.id), [*dropped, *repeated]
 
 
-async def read_theme(source: ThemeSource) -> Theme:
-    """One source's theme. Raises `UsageError` when it is missing, does not answer, or is not what it should be."""
-    return (await _read(source))[0]
+async def read_source_themes(source: ThemeSource) -> tuple[list[Theme], list[Dropped]]:
+    """One source's themes, and what of it was dropped.
 
-
-Read = tuple[Theme, tuple[Rejected, ...]]
-
-
-async def _read(source: ThemeSource) -> Read:
+    Raises `UsageError` when it is missing, does not answer, or is not what it should be.
+    """
     match source:
         case McpThemeSource():
             return await _from_server(source)
+        case ServersThemeSource():
+            return await read_servers(source)
         case ToolDocsThemeSource():
-            return await asyncio.to_thread(_from_tool_docs, source)
+            return await asyncio.to_thread(read_tool_docs, source.path)
         case PrdThemeSource():
-            return await asyncio.to_thread(_from_prd, source), ()
+            return [await asyncio.to_thread(read_prd, source.path)], []
 
 
-async def _from_server(source: McpThemeSource) -> Read:
-    listing = await list_tools(source.command)
-    tools, rejected = _specs(list(listing.tools), " ".join(source.command), source.name)
-    description = source.description or listing.instructions or _sentences(tools)
-    return _theme(source.name, description, "mcp", " ".join(source.command), tools, _tool_text(tools)), rejected
+async def read_theme(source: ThemeSource) -> Theme:
+    """The theme of a source that has just one. Raises `UsageError`."""
+    themes, _ = await read_source_themes(source)
+    if len(themes) != 1:
+        raise UsageError(f"The source holds {len(themes)} themes, and one is wanted.")
+    return themes[0]
 
 
-def _from_tool_docs(source: ToolDocsThemeSource) -> Read:
-    try:
-        found = json.loads(_text(source.path, "tool documentation"))
-    except ValueError as error:
-        raise UsageError(f"{source.path} is not JSON ({error}); mend it or take it out of themes.") from error
-    if not isinstance(found, dict) or not isinstance(found.get("functions"), list) or not found.get("name"):
-        raise UsageError(f"{source.path} must be an object with name, description and functions (a list).")
-    tools, rejected = _specs(found["functions"], source.path.name, str(found["name"]))
-    description = str(found.get("description") or _sentences(tools))
-    return _theme(str(found["name"]), description, "tool_docs", source.path.name, tools, _tool_text(tools)), rejected
-
-
-def _from_prd(source: PrdThemeSource) -> Theme:
-    text = _text(source.path, "PRD")
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if not lines:
-        raise UsageError(f"{source.path} is empty; a PRD needs a heading and a few sentences.")
-    name = lines[0].lstrip("# ").strip()
-    name = re.sub(r"^(PRD|Product requirements?( document)?)\s*[:–—-]\s*", "", name, flags=re.IGNORECASE)
-    prose = [line for line in lines[1:] if not line.startswith(("#", "|", "-", "*", ">", "_"))]
-    return _theme(name, prose[0] if prose else name, "prd", source.path.name, (), text)
-
-
-def _theme(name: str, description: str, kind: Any, source: str, tools: tuple[ToolSpec, ...], text: str) -> Theme:
-    about = f"{name} {name} {description} {text}"
-    identifier = snake_case(name) or "theme"
-    description = " ".join(description.split())[:LONGEST_DESCRIPTION]
-    return Theme(
-        id=identifier, name=name, description=description, kind=kind, source=source,
-        keywords=salient(about, KEYWORDS), tools=tools,
-    )  # fmt: skip
-
-
-def _specs(listed: list[Any], where: str, server: str) -> tuple[tuple[ToolSpec, ...], tuple[Rejected, ...]]:
-    """Raises `UsageError` where tools are listed and none can be read."""
-    intake = read_tools(listed, where, server)
+async def _from_server(source: McpThemeSource) -> tuple[list[Theme], list[Dropped]]:
+    listing = await list_tools(source.address or source.command)
+    where = source.address or " ".join(source.command)
+    intake = read_tools(list(listing.tools), where, server=source.name)
     if intake.rejected and not intake.tools:
         raise UsageError(f"{intake.rejected[0]}.")
-    return intake.specs, intake.rejected
-
-
-def _text(path: Path, what: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise UsageError(f"There is no {what} {path}; mend its path under themes.") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"Cannot read the {what} {path}: {error}.") from error
-
-
-def _tool_text(tools: tuple[ToolSpec, ...]) -> str:
-    return " ".join(f"{tool.name} {tool.description}" for tool in tools)
-
-
-def _sentences(tools: tuple[ToolSpec, ...]) -> str:
-    return " ".join(tool.description.split(". ")[0].rstrip(".") + "." for tool in tools if tool.description)
+    dropped = [Dropped(kind="tool", id=f"{theme_id(source.name)}/{r.tool}", reason=str(r)) for r in intake.rejected]
+    theme = make_theme(source.name, source.description or listing.instructions, "mcp", where, intake.specs)
+    return [theme], dropped

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from agent_world.agents.taxonomist import build_taxonomy
-from agent_world.agents.themes import collect_themes
+from agent_world.agents.themes import collect_themes, essence
 from agent_world.errors import AgentWorldError
 from agent_world.evals.arena import choose_arena
 from agent_world.graphs.deps import Deps
@@ -54,21 +54,22 @@ async def each(
 
 
 async def gather_themes(deps: Deps) -> str:
-    path = deps.settings.workspace / "themes.jsonl"
-    if not path.exists():
-        themes, dropped = await collect_themes(deps.settings)
-        Workspace(deps.settings.workspace).finish("themes", "all", Outcome(dropped=tuple(dropped)))
-        write_records(path, themes)
-    themes = read_records(path, Theme)
+    """Read all sources; what was added since the last time is there too."""
+    themes, dropped = await collect_themes(deps.settings)
+    Workspace(deps.settings.workspace).finish("themes", "all", Outcome(dropped=tuple(dropped)))
+    write_records(deps.settings.workspace / "themes.jsonl", themes)
     kinds = {kind: sum(t.kind == kind for t in themes) for kind in ("mcp", "tool_docs", "prd")}
-    return f"{len(themes)} themes ({kinds['mcp']} live MCP, {kinds['tool_docs']} tool docs, {kinds['prd']} PRDs)"
+    left = sum(d.kind == "theme" for d in dropped)
+    line = f"{len(themes)} themes ({kinds['mcp']} MCP, {kinds['tool_docs']} tool docs, {kinds['prd']} PRDs)"
+    return f"{line}, {left} dropped as junk or repeats" if left else line
 
 
 def themes_of(deps: Deps) -> dict[str, Theme]:
     return {theme.id: theme for theme in read_records(deps.settings.workspace / "themes.jsonl", Theme)}
 
 
-async def mine_all(deps: Deps) -> str:
+async def mine_all(deps: Deps, wanted: Sequence[str] | None = None) -> str:
+    """A database for each theme, or for those of `wanted` (ids)."""
     themes = themes_of(deps)
 
     async def work(theme_id: str) -> Outcome:
@@ -79,9 +80,9 @@ async def mine_all(deps: Deps) -> str:
         tables = mined.environment().database.tables
         return Outcome(line=f"{len(tables)} tables, {sum(t.rows for t in tables)} rows")
 
-    outcomes = await each("mine", sorted(themes), deps, work)
+    outcomes = await each("mine", sorted(themes) if wanted is None else wanted, deps, work)
     kept = sum(not o.dropped for o in outcomes.values())
-    return f"{kept} databases of {len(themes)} themes"
+    return f"{kept} databases of {len(outcomes)} themes"
 
 
 async def write_all_tools(deps: Deps) -> str:
@@ -112,7 +113,7 @@ async def place_all(deps: Deps) -> str:
             f"Only {len(heads)} environment was made; add themes, or allow smaller ones (mining.min_rows)."
         )
     texts = [f"{head.name}. {head.description}" for head in heads]
-    vectors = await asyncio.to_thread(Embedder(deps.settings.workspace).embed, texts)
+    vectors = await asyncio.to_thread(Embedder(deps.settings.workspace).embed, [essence(text) for text in texts])
     items = [(head.id, text) for head, text in zip(heads, texts, strict=True)]
     places = await build_taxonomy(items, vectors, deps.settings, deps)
     for head in heads:

@@ -1,4 +1,5 @@
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ EXAMPLES = Path(__file__).parents[3] / "examples" / "themes"
 
 
 async def collect(*sources: ThemeSource) -> tuple[list[Theme], list[Dropped]]:
-    return await collect_themes(Settings(workspace=Path("unused"), themes=sources))
+    with tempfile.TemporaryDirectory() as workspace:
+        return await collect_themes(Settings(workspace=Path(workspace), themes=sources))
 
 
 def docs(path: Path, **content: Any) -> ToolDocsThemeSource:
@@ -44,11 +46,12 @@ async def test_every_example_is_readable_and_its_own_theme() -> None:
 
 
 async def test_a_theme_met_twice_is_kept_once_and_the_other_reported(tmp_path: Path) -> None:
-    first = docs(tmp_path / "a.json", name="Stock Quotes", description="Stocks", functions=[])
-    second = docs(tmp_path / "b.json", name="stock quotes", description="Shares", functions=[])
+    about = "Prices of stocks at the close of"
+    first = docs(tmp_path / "a.json", name="Stock Quotes", description=f"{about} every day.", functions=[])
+    second = docs(tmp_path / "b.json", name="stock quotes", description=f"{about} each day.", functions=[])
     themes, dropped = await collect(first, second)
     assert [t.source for t in themes] == ["a.json"]
-    assert [(d.kind, d.reason) for d in dropped] == [("theme", "same theme as a.json")]
+    assert [(d.kind, d.reason) for d in dropped] == [("theme", "same theme as a.json: meaning 0.99")]
 
 
 @pytest.mark.parametrize("content", ["", "not json", "[]", '{"name": "x"}', '{"name": "x", "functions": [{}]}'])

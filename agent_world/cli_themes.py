@@ -1,0 +1,68 @@
+"""The verbs `agent-world themes`: which themes there are, what one holds, and one more source."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agent_world.cli_options import DEFAULT, Config, Machine, Overrides, show
+from agent_world.errors import UsageError
+from agent_world.schema import Dropped, Theme
+from agent_world.settings import load_settings
+
+app = typer.Typer(no_args_is_help=True, help="What environments are to be about.")
+
+
+@app.command("list")
+def list_themes(config: Config = DEFAULT, overrides: Overrides = None, machine: Machine = False) -> None:
+    """Read all theme sources: MCP servers and lists of them, tool documentation, PRDs; say what was dropped and why."""
+    themes, dropped = _collect(config, overrides)
+    rows = [{"id": t.id, "kind": t.kind, "tools": len(t.tools), "name": t.name, "source": t.source} for t in themes]
+    show(rows, machine)
+    for item in dropped if not machine else ():
+        print(f"dropped {item.kind} {item.id}: {item.reason}")
+
+
+@app.command("show")
+def show_theme(theme: str, config: Config = DEFAULT, machine: Machine = False) -> None:
+    """One theme: description, source, keywords, and the tools of the real service."""
+    themes, _ = _collect(config, None)
+    found = next((t for t in themes if t.id == theme), None)
+    if found is None:
+        raise UsageError(f"There is no theme {theme!r}; `agent-world themes list` shows them.")
+    if machine:
+        print(json.dumps(found.model_dump(mode="json", by_alias=True), ensure_ascii=False, indent=1))
+        return
+    print(f"{found.name} ({found.id})\n{found.description}\nsource: {found.source}\nabout: {', '.join(found.keywords)}")
+    show([{"tool": t.name, "description": t.description[:100]} for t in found.tools], machine)
+
+
+@app.command("add", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def add_theme(
+    source: Annotated[
+        list[str], typer.Argument(help="A file, an http(s) address, or the command of an MCP server after `--`.")
+    ],
+    config: Config = DEFAULT,
+    kind: Annotated[str | None, typer.Option(help="mcp, servers, tool_docs or prd, where it cannot be told.")] = None,
+    name: Annotated[str | None, typer.Option(help="The theme's name, for an MCP server.")] = None,
+) -> None:
+    """Add a source to the workspace; it is read at once, so a wrong one is refused."""
+    from agent_world.agents.themes.collect import read_source_themes
+    from agent_world.agents.themes.sources import add_source, guess_source
+
+    settings = load_settings(config)
+    wanted = guess_source(source, kind, name)
+    themes, dropped = asyncio.run(read_source_themes(wanted))
+    add_source(settings.workspace, wanted)
+    print(f"Added {len(themes)} theme{'s' * (len(themes) != 1)}: {', '.join(t.name for t in themes[:8])}.")
+    for item in dropped:
+        print(f"dropped {item.kind} {item.id}: {item.reason}")
+    print("`agent-world build` makes their environments.")
+
+
+def _collect(config: Path, overrides: list[str] | None) -> tuple[list[Theme], list[Dropped]]:
+    from agent_world.agents.themes import collect_themes
+
+    return asyncio.run(collect_themes(load_settings(config, overrides or [])))
