@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,23 +35,18 @@ class Started:
             for stream, name in ((self.process.stdout, "stdout"), (self.process.stderr, "stderr"))
             if stream
         ]
-        open_streams = len(pumps)
-        gone_wait = asyncio.create_task(gone.wait())
+        watch = asyncio.create_task(_tell(gone, queue))
         try:
-            while open_streams:
-                get = asyncio.create_task(queue.get())
-                await asyncio.wait([get, gone_wait], return_when=asyncio.FIRST_COMPLETED)
-                if gone.is_set():
-                    get.cancel()
-                    return
-                name, part = get.result()
+            running = len(pumps)
+            while running and not gone.is_set():
+                name, part = await queue.get()
+                running -= not part
                 if part:
                     yield name, part
-                else:
-                    open_streams -= 1
-            await self.process.wait()
+            if not gone.is_set():
+                await self.process.wait()
         finally:
-            for task in (*pumps, gone_wait):
+            for task in (*pumps, watch):
                 task.cancel()
 
 
@@ -58,6 +54,11 @@ async def _pump(stream: asyncio.StreamReader, name: str, queue: asyncio.Queue[tu
     while part := await stream.read(_PART):
         queue.put_nowait((name, part))
     queue.put_nowait((name, b""))
+
+
+async def _tell(gone: asyncio.Event, queue: asyncio.Queue[tuple[str, bytes]]) -> None:
+    await gone.wait()
+    queue.put_nowait(("", b""))
 
 
 @dataclass
@@ -114,6 +115,10 @@ class Machine:
     # --- Files ---------------------------------------------------------------------------------------
 
     def describe(self, place: Path) -> dict[str, Any]:
+        try:
+            str(place).encode()
+        except UnicodeEncodeError as error:
+            raise WireError("internal", "proto: field filesystem.EntryInfo.name contains invalid UTF-8") from error
         status = place.lstat()
         path = "/" + str(place.relative_to(self.folder))
         kind = _TYPES.get(stat.S_IFMT(status.st_mode), "FILE_TYPE_UNSPECIFIED")
@@ -127,6 +132,7 @@ class Machine:
             "permissions": stat.filemode(status.st_mode),
             "owner": "user",
             "group": "user",
+            "modifiedTime": datetime.fromtimestamp(status.st_mtime, UTC).isoformat().replace("+00:00", "Z"),
             **link,
         }
 

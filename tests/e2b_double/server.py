@@ -35,8 +35,6 @@ class Double:
         """Bodies of all requests for a sandbox."""
         self.refusals: list[tuple[int, str]] = []
         """What the next requests for a sandbox are answered with."""
-        self.doomed = 0
-        """So many of the next sandboxes are gone when they are asked to start a second process, or get a first call."""
         self.delay_s = 0.0
         """Before a sandbox is there."""
         self.requests: list[str] = []

@@ -4,7 +4,7 @@ import json
 import struct
 from typing import Any
 
-STATUS = {"invalid_argument": 400, "not_found": 404, "already_exists": 409, "unimplemented": 501}
+STATUS = {"invalid_argument": 400, "not_found": 404, "already_exists": 409, "unimplemented": 501, "internal": 500}
 END = 2
 
 

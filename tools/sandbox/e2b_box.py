@@ -109,8 +109,15 @@ class Box:
 
     async def read(self, max_bytes: int) -> Files:
         """All files of the database, by the rules of `tools.files`. Raises `SandboxLost`."""
+        from e2b import SandboxException
+
         with boundary("listing files"):
-            entries = await self._sandbox.files.list(DATABASE, depth=MAX_DEPTH + 1)
+            try:
+                entries = await self._sandbox.files.list(DATABASE, depth=MAX_DEPTH + 1)
+            except SandboxException as error:
+                if type(error) is SandboxException and "INTERNAL" in str(error):
+                    return Files(refused={"(all)": "not to be listed: a name is no text"})
+                raise
         wanted, refused = _sort_out([_Entry.of(entry) for entry in entries], max_bytes)
         contents: dict[str, bytes] = {}
         at_once = asyncio.Semaphore(_DOWNLOADS)

@@ -97,7 +97,12 @@ class E2BInstance:
         return pack(files)
 
     async def restore(self, snapshot: bytes) -> None:
-        await self._begin(unpack(snapshot))
+        """Raises `SandboxError` for what is no snapshot, and leaves all as it is."""
+        try:
+            files = unpack(snapshot)
+        except ValueError as error:
+            raise SandboxError(str(error)) from error
+        await self._begin(files)
 
     async def reset(self) -> None:
         await self._begin(self._template.files)
@@ -179,6 +184,9 @@ class E2BInstance:
         """The same state in another sandbox. Raises `SandboxLost`."""
         if not self._known:
             raise SandboxLost(f"what a killed call had left is lost with it ({error})") from error
+        if self._base.refused:
+            path, reason = next(iter(self._base.refused.items()))
+            raise SandboxLost(f"{path} in it was {reason}, and could not be kept ({error})") from error
         since = self._since
         try:
             await self._fill_box(self._base)
