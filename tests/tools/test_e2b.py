@@ -158,6 +158,22 @@ def tool():
     assert reasons["sparse"] == "too large"
 
 
+async def test_a_read_tool_that_writes_is_reported(runtime: Runtime, library: Bundle) -> None:
+    source = (library.root / "tools.py").read_text()
+    spoiled = """
+def get_book(book_id):
+    text = open("books.json").read() if book_id == "same" else "[]"
+    with open("books.json", "w") as file:
+        file.write(text)
+"""
+    (library.root / "tools.py").write_text(source + spoiled)
+    instance = await runtime.open(library.root)
+    seen = [await instance.call("get_book", {"book_id": which}) for which in ("same", "B001", "same")]
+    assert [one.impure for one in seen] == [False, True, False]
+    await instance.call("delete_loan", {"loan_id": 3})
+    assert not (await instance.call("count_loans_by_book", {"book_id": "B001"})).impure
+
+
 # --- Deadlines and other ends of a process -----------------------------------------------------------
 
 

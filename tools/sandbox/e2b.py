@@ -110,9 +110,10 @@ class E2BBackend:
         return (
             "a sandbox of E2B an instance: a virtual machine of its own, without the internet",
             "in it a clean interpreter as an ordinary user: no variables of ours, no site packages, no_new_privs",
-            "Landlock allows system libraries (read) and /db (write), nothing else; seccomp refuses sockets, processes",
+            "seccomp refuses sockets and processes",
+            "Landlock, where the template's kernel has it, refuses all files but /db and the system's libraries",
             f"limits: {config.memory_mb} MB of memory, {config.disk_mb} MB a file, 64 descriptors",
-            f"the sum of an instance's files is bounded by its machine; no more than {config.disk_mb} MB are read",
+            f"the sum of an instance's files has the bound of its machine; {config.disk_mb} MB of it are read",
             f"deadlines: {config.call_timeout_s:g} s a call, {config.run_timeout_s:g} s a program, then SIGKILL",
             f"a sandbox ends with its instance, or else {config.lifetime_s} s after its last use",
         )

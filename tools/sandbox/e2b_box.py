@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,9 @@ _KILL_S = 10.0
 _DOWNLOADS = 8
 """Files fetched at once."""
 MEGABYTE = 1024 * 1024
+
+Mark = tuple[str, str, int, datetime]
+"""Path, kind, size, time of the last change."""
 
 
 class Box:
@@ -109,16 +113,10 @@ class Box:
 
     async def read(self, max_bytes: int) -> Files:
         """All files of the database, by the rules of `tools.files`. Raises `SandboxLost`."""
-        from e2b import SandboxException
-
-        with boundary("listing files"):
-            try:
-                entries = await self._sandbox.files.list(DATABASE, depth=MAX_DEPTH + 1)
-            except SandboxException as error:
-                if type(error) is SandboxException and "INTERNAL" in str(error):
-                    return Files(refused={"(all)": "not to be listed: a name is no text"})
-                raise
-        wanted, refused = _sort_out([_Entry.of(entry) for entry in entries], max_bytes)
+        entries = await self._list()
+        if entries is None:
+            return Files(refused={"(all)": "not to be listed: a name is no text"})
+        wanted, refused = _sort_out(entries, max_bytes)
         contents: dict[str, bytes] = {}
         at_once = asyncio.Semaphore(_DOWNLOADS)
 
@@ -132,6 +130,24 @@ class Box:
 
         await asyncio.gather(*(fetch(path, size) for path, size in wanted.items()))
         return Files(dict(sorted(contents.items())), dict(sorted(refused.items())))
+
+    async def marks(self) -> frozenset[Mark]:
+        """What a listing shows, and reading alone does not change. Raises `SandboxLost`."""
+        entries = await self._list() or []
+        return frozenset((e.path, e.kind, e.size, e.modified) for e in entries if not e.is_helper)
+
+    async def _list(self) -> "list[_Entry] | None":
+        """Everything below the database's folder; None where envd cannot say it, for a name there is no text."""
+        from e2b import SandboxException
+
+        with boundary("listing files"):
+            try:
+                entries = await self._sandbox.files.list(DATABASE, depth=MAX_DEPTH + 1)
+            except SandboxException as error:
+                if type(error) is SandboxException and "INTERNAL" in str(error):
+                    return None
+                raise
+        return [_Entry.of(entry) for entry in entries]
 
     async def _download(self, path: str, size: int) -> bytes | str:
         """Its content, or why there is none; never more than the `size` it was listed with."""
@@ -186,11 +202,17 @@ class _Entry:
     path: str
     kind: str
     size: int
+    modified: datetime
+
+    @property
+    def is_helper(self) -> bool:
+        """Whether SQLite makes it for who only reads."""
+        return self.path.endswith("-shm") or (self.path.endswith("-wal") and not self.size)
 
     @classmethod
     def of(cls, entry: Any) -> "_Entry":
         kind = "symlink" if entry.symlink_target is not None else entry.type.value if entry.type else ""
-        return cls(entry.path.removeprefix(DATABASE + "/"), kind, entry.size)
+        return cls(entry.path.removeprefix(DATABASE + "/"), kind, entry.size, entry.modified_time)
 
 
 def _sort_out(entries: Sequence[_Entry], room: int) -> tuple[dict[str, int], dict[str, str]]:

@@ -12,44 +12,38 @@ import hashlib
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent_world.errors import SandboxError
 from agent_world.schema import StateDiff
-from agent_world.settings import E2BRuntime
 from agent_world.tools.files import Files, pack, unpack
 from agent_world.tools.observation import error_observation, outcome_observation
 from agent_world.tools.runtime import Observation, RunResult
 from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.e2b_box import MEGABYTE, Box
-from agent_world.tools.sandbox.e2b_worker import Order, SandboxLost, Worker
+from agent_world.tools.sandbox.e2b_purity import Purity
+from agent_world.tools.sandbox.e2b_worker import SandboxLost, Worker
 from agent_world.tools.sandbox.exchange import Call, fault, follow, ready, run_result
 from agent_world.tools.sandbox.template import Template
 from agent_world.tools.state import State, diff, read_state
+
+if TYPE_CHECKING:
+    from agent_world.tools.sandbox.e2b import E2BBackend
 
 T = TypeVar("T")
 Act = Callable[[], Awaitable[Any]]
 
 
-class Maker(Protocol):
-    """What an instance needs of its backend."""
-
-    config: E2BRuntime
-
-    async def make_box(self, files: Files) -> Box: ...
-
-    def order(self, seed: int) -> Order: ...
-
-    def forget(self, instance: "E2BInstance") -> None: ...
-
-
 class E2BInstance:
     """One environment in a sandbox of its own."""
 
-    def __init__(self, backend: Maker, template: Template, seed: int) -> None:
+    def __init__(self, backend: "E2BBackend", template: Template, seed: int) -> None:
         self._backend = backend
         self._template = template
         self._seed = seed
+        self._max_bytes = backend.config.disk_mb * MEGABYTE
+        self._purity = Purity(template.schema, self._max_bytes)
         self._ids = itertools.count(1)
         self._box: Box | None = None
         self._worker: Worker | None = None
@@ -118,7 +112,10 @@ class E2BInstance:
 
     async def _call(self, tool: str, arguments: dict[str, Any]) -> Observation:
         config = self._backend.config
-        worker = await self._alive()
+        worker, box = await self._alive()
+        reads = tool in self._template.reads
+        if reads:
+            await self._purity.before(box)
         request = next(self._ids)
         try:
             async with asyncio.timeout(config.call_timeout_s):
@@ -130,13 +127,19 @@ class E2BInstance:
         except ChannelClosed:
             await self._end_worker()
             return error_observation("crashed", f"{tool} ended without a result.")
-        return outcome_observation(outcome, config.observation_chars)
+        found = outcome_observation(outcome, config.observation_chars)
+        if not reads:
+            self._purity.start(None)
+        elif await self._purity.wrote(box):
+            return replace(found, impure=True)
+        return found
 
     async def _run(self, source: str, function: str, arguments: dict[str, Any]) -> RunResult:
         """In a process of its own beside the instance's, so that a program leaves no trace but in the database."""
         config = self._backend.config
         calls: list[Call] = []
         await self._alive()
+        self._purity.start(None)
         worker = await self._start_worker()
         request = next(self._ids)
         message = {"id": request, "op": "run", "source": source, "function": function, "arguments": arguments}
@@ -221,6 +224,7 @@ class E2BInstance:
     async def _fresh_worker(self, files: Files) -> None:
         self._worker = await self._start_worker()
         self._base, self._since, self._known = files, [], True
+        self._purity.start(files)
 
     async def _start_worker(self) -> Worker:
         assert self._box is not None
@@ -234,7 +238,7 @@ class E2BInstance:
             raise
         return worker
 
-    async def _alive(self) -> Worker:
+    async def _alive(self) -> tuple[Worker, Box]:
         """The running process; after a kill, a fresh one on the files that the last one left."""
         if self._box is None:
             raise SandboxLost("there is none")
@@ -246,7 +250,7 @@ class E2BInstance:
             await self._end_worker()
             await self._fresh_worker(await self._read())
         assert self._worker is not None
-        return self._worker
+        return self._worker, self._box
 
     async def _end_worker(self) -> None:
         """Raises `SandboxLost`; what was known before what it last did then still is."""
@@ -280,7 +284,7 @@ class E2BInstance:
     async def _read(self) -> Files:
         if self._box is None:
             raise SandboxLost("there is none")
-        return await self._box.read(self._backend.config.disk_mb * MEGABYTE)
+        return await self._box.read(self._max_bytes)
 
     def _check_open(self) -> None:
         if self._closed:

@@ -80,10 +80,9 @@ def _lock_down(folder: str, memory_mb: int, disk_mb: int) -> str:
     """Every wall that needs no namespace. Nothing may be started from here on, so one kill ends all."""
     room = jail.Room(os.stat(folder).st_uid, memory_mb, disk_mb, folder)
     os.close(jail.enter_room(room, "confined", -1))
-    if filters.landlock_version():
-        jail.shut(room, "confined", with_parent=False)  # its parent is E2B's daemon, of many threads
-        return "confined"
-    raise OSError("the kernel there has no Landlock")
+    rung: jail.Rung = "confined" if filters.landlock_version() else "limits"
+    jail.shut(room, rung, with_parent=False)  # its parent is E2B's daemon, of many threads
+    return rung
 
 
 def _channel() -> Lines:
