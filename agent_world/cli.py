@@ -183,6 +183,26 @@ def import_mcp(
     print("runtime=" + runtime.model_dump_json(exclude_defaults=False, include={"kind", "command", "env", "readable"}))
 
 
+@app.command("specs")
+def read_specs(
+    file: Annotated[Path, typer.Argument(help="JSON, JSON lines or YAML (OpenAPI), also gzipped.")],
+    machine: Machine = False,
+) -> None:
+    """Read tool specifications: how many load, what was changed in them, and why the others do not."""
+    from agent_world.tools.specs import read_file
+
+    found = read_file(file)
+    summary = found.summary()
+    if machine:
+        print(json.dumps(summary | {"rejections": list(map(str, found.rejected))}, ensure_ascii=False, indent=1))
+        return
+    rows = [{"what": what, "number": summary[what]} for what in ("servers", "weak", "equivalent")]
+    rows.insert(1, {"what": "tools loaded", "number": summary["tools"]})
+    rows += [{"what": f"rejected: {reason}", "number": n} for reason, n in summary["rejected"].items()]
+    rows += [{"what": f"changed: {what}", "number": n} for what, n in summary["changes"].items()]
+    _show(rows, machine)
+
+
 @app.command()
 def report(config: Config = DEFAULT, overrides: Overrides = None, machine: Machine = False) -> None:
     """Show the report of a finished run again."""

@@ -59,7 +59,7 @@ def has_lone_surrogates(text: str) -> bool:
 
 
 def mended(value: Any) -> Any:
-    """The value with each half of a broken character pair as U+FFFD: it could not be written to any file."""
+    """A JSON value with each half of a broken character pair as U+FFFD: it could not be written to any file."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):

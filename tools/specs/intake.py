@@ -1,5 +1,6 @@
 """The one way in: a document of any known form -> tools in the normal form, and all that could not be read."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -81,32 +82,20 @@ def _rejected(item: RawTool, where: str, message: str) -> Rejected:
 def _normal_tool(raw: RawTool) -> NormalTool:
     """Raises `SpecError`, with the field first where it is one field's fault."""
     check_json(raw.given)
-    original = json_text(raw.given)
-    changes = list(raw.changes)
-    if has_lone_surrogates(raw.name + original) or "\\ud" in original.lower():
-        raw = _mended(raw, changes)
-    schema, schema_changes = _arguments(raw)
-    changes += schema_changes
-    meta = _meta(raw, original)
-    spec = ToolSpec(
-        name="unnamed",
-        description=_description(raw, changes),
-        input_schema=schema,
-        output_schema=_output(raw, changes),
-        annotations=_annotations(raw, changes),
-        meta=meta,
-    )
-    return NormalTool(raw.server, raw.name, spec, tuple(changes), raw.weak)
-
-
-def _mended(raw: RawTool, changes: list[Change]) -> RawTool:
-    parts = {key: getattr(raw, key) for key in ("description", "schema", "output", "annotations", "title")}
-    whole = {key: mended(value) for key, value in parts.items()}
-    if whole != parts or mended(raw.name) != raw.name:
-        changes.append(
-            Change(path="", what="text", why="halves of broken characters are written U+FFFD", effect="guess")
-        )
-    return replace(raw, **whole, name=mended(raw.name))
+    schema, changes = _arguments(raw)
+    changes = [*raw.changes, *changes]
+    parts: dict[str, Any] = {
+        "description": _description(raw, changes),
+        "input_schema": schema,
+        "output_schema": _output(raw, changes),
+        "annotations": _annotations(raw, changes),
+        "meta": _meta(raw),
+    }
+    if has_lone_surrogates(json.dumps(parts, ensure_ascii=False)):
+        parts = {key: mended(value) for key, value in parts.items()}
+        why = "halves of broken characters are written U+FFFD"
+        changes.append(Change(path="", what="text", why=why, effect="guess"))
+    return NormalTool(raw.server, raw.name, ToolSpec(name="unnamed", **parts), tuple(changes), raw.weak)
 
 
 def _arguments(raw: RawTool) -> tuple[dict[str, Any], list[Change]]:
@@ -148,19 +137,24 @@ def _output(raw: RawTool, changes: list[Change]) -> dict[str, Any] | None:
     return whole | ({"$defs": defs} if defs else {})
 
 
-def _annotations(raw: RawTool, changes: list[Change]) -> ToolAnnotations:
-    given = raw.annotations
-    if given is None:
-        return ToolAnnotations()
+def _annotations(raw: RawTool, changes: list[Change]) -> dict[str, Any]:
+    if raw.annotations is None:
+        return {}
     try:
-        return ToolAnnotations.model_validate(given, strict=True)
+        return ToolAnnotations.model_validate(raw.annotations, strict=True).model_dump(
+            by_alias=True, exclude_unset=True
+        )
     except ValidationError:
         changes.append(Change(path="annotations", what="annotation", why="they are not as MCP has them; left out"))
-        return ToolAnnotations()
+        return {}
 
 
-def _meta(raw: RawTool, original: str) -> dict[str, Any]:
-    meta: dict[str, Any] = {model.SERVER: raw.server, model.ORIGINAL_NAME: raw.name, model.ORIGINAL: original}
+def _meta(raw: RawTool) -> dict[str, Any]:
+    meta: dict[str, Any] = {
+        model.SERVER: raw.server,
+        model.ORIGINAL_NAME: raw.name,
+        model.ORIGINAL: json_text(raw.given),
+    }
     if raw.weak:
         meta[model.WEAK] = True
     if raw.http:

@@ -2,9 +2,12 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator
 
 from agent_world.schema import Record, ToolSpec
+from agent_world.tools.specs.guard import mended
 
 ORIGINAL_NAME = "agent_world/original_name"
 """The tool's name on its server; an HTTP operation without an id is called `GET /path`."""
@@ -19,6 +22,8 @@ HTTP = "agent_world/http"
 CONDITIONS = "agent_world/conditions"
 """What test calls taught about arguments that depend on each other."""
 
+Text = Annotated[str, BeforeValidator(mended)]
+"""Foreign text that can be written to a file whatever it held."""
 Effect = Literal["same", "wider", "narrower", "guess"]
 """`same`: the same values are accepted. `wider`, `narrower`: more, fewer. `guess`: the original does not say."""
 What = Literal[
@@ -31,23 +36,23 @@ What = Literal[
 class Change(Record):
     """One difference between the definition as given and the normal form."""
 
-    path: str
+    path: Text
     """Inside the tool's definition, steps joined by `/`."""
     what: What
-    why: str
+    why: Text
     effect: Effect = "same"
 
 
 class Rejected(Record):
     """A tool, or a whole listing, that could not be read."""
 
-    where: str
+    where: Text
     """File, address or command."""
-    server: str
-    tool: str
+    server: Text
+    tool: Text
     """Its name as given, or `tool 3`; empty for a whole listing."""
-    field: str
-    reason: str
+    field: Text
+    reason: Text
 
     def __str__(self) -> str:
         place = ": ".join(part for part in (self.where, self.server, self.tool, self.field) if part)
