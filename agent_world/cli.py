@@ -200,7 +200,7 @@ def read_specs(
     rows.insert(1, {"what": "tools loaded", "number": summary["tools"]})
     rows += [{"what": f"rejected: {reason}", "number": n} for reason, n in summary["rejected"].items()]
     rows += [{"what": f"changed: {what}", "number": n} for what, n in summary["changes"].items()]
-    _show(rows, machine)
+    show(rows, machine)
 
 
 @app.command()
