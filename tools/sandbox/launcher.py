@@ -23,6 +23,9 @@ NAMESPACED = RUNGS[:2]
 _SPAWN_S = 15.0
 _MAX_STARTING = 16
 """Processes started at once; the kernel bounds descriptors on their way, and more would not be faster."""
+_FIRST_ID = 1_000_000_000
+"""Of as many digits as all that follow, so that no instance reads more of its order than another: that would show in
+the addresses of its objects."""
 _FIRST_UID = 100_000
 _UIDS = 50_000
 _REMEDY = (
@@ -50,7 +53,7 @@ class Launcher:
         self.folders: list[Path] = []
         """Without namespaces, where the instances' folders are made."""
         self._control: Control | None = None
-        self._ids = itertools.count(1)
+        self._ids = itertools.count(_FIRST_ID)
         self._starting = asyncio.Semaphore(_MAX_STARTING)
         self._restarting = asyncio.Lock()
 

@@ -1,6 +1,8 @@
 """The zygote: a clean interpreter with the usual modules loaded, that forks an instance on request.
 
-It runs no tool code and reads none. The trusted side asks over a SEQPACKET socket, one JSON object a message:
+It runs no tool code and reads none. Instances are forked from a stem, a process that does nothing else and so stays
+as it was: that makes them all alike, to the last address. The trusted side asks over a SEQPACKET socket, one JSON
+object a message:
 - `spawn`, with the instance's end of a channel; the answer carries a pidfd of the new process;
 - `base` for a folder that instances may share; the answer carries a descriptor of it, for the trusted side to fill;
 - `drop` when no instance uses it any more.
@@ -123,38 +125,34 @@ class _Zygote:
             filters.packed_filter(os.uname().machine, self._rung not in jail.NAMESPACED)
         gc.collect()
         gc.freeze()
-        _send(self._control, {"rung": self._rung, "folders": folders, "calls_filtered": kernel.has_call_filters()})
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
+        stem = _Stem(self._control, self._proc, self._rung, self._own)
+        _send(self._control, {"rung": self._rung, "folders": folders, "calls_filtered": kernel.has_call_filters()})
         while True:
             message, fds, _, _ = socket.recv_fds(self._control, _MESSAGE, _MOST_FDS)
             if not message:
                 return
             try:
-                self._answer(json.loads(message), fds)
+                request = json.loads(message)
+                if request["op"] == "spawn":
+                    stem.fork(message, fds)
+                else:
+                    self._answer(request)
             finally:
                 for fd in fds:
                     os.close(fd)
 
-    def _answer(self, request: dict[str, Any], fds: list[int]) -> None:
-        work = {"spawn": self._spawn, "base": self._base, "drop": self._drop}[request["op"]]
+    def _answer(self, request: dict[str, Any]) -> None:
+        work = {"base": self._base, "drop": self._drop}[request["op"]]
         try:
-            given = work(request, fds)
+            given = work(request)
         except OSError as error:
             return _send(self._control, {"id": request["id"], "error": str(error)})
         _send(self._control, {"id": request["id"]}, *given)
         for fd in given:
             os.close(fd)
 
-    def _spawn(self, request: dict[str, Any], fds: list[int]) -> list[int]:
-        pid = _fork(self._own)
-        if pid == 0:
-            try:
-                _live(fds, request, self._proc, self._rung)
-            finally:
-                os._exit(1)
-        return [os.pidfd_open(pid)]
-
-    def _base(self, request: dict[str, Any], _: list[int]) -> list[int]:
+    def _base(self, request: dict[str, Any]) -> list[int]:
         path = f"{jail.BASES}/{request['id']}"
         if self._sharing is not False:
             os.mkdir(path)
@@ -175,9 +173,43 @@ class _Zygote:
                 while os.waitpid(-1, os.WNOHANG)[0]:  # instances that ended meanwhile
                     pass
 
-    def _drop(self, request: dict[str, Any], _: list[int]) -> list[int]:
+    def _drop(self, request: dict[str, Any]) -> list[int]:
         shutil.rmtree(f"{jail.BASES}/{request['base']}")
         return []
+
+
+class _Stem:
+    """The process that instances are forked from. It waits and forks, and no allocation outlives either, so that all
+    instances begin with the same bytes at the same addresses. An order is read by the new process itself."""
+
+    def __init__(self, control: socket.socket, proc: int, rung: jail.Rung, own: int) -> None:
+        gate, self._gate = os.pipe()
+        self._requests, requests = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        if os.fork():
+            os.close(gate)
+            return requests.close()
+        try:
+            kernel.die_with_parent()
+            os.close(self._gate)
+            while os.read(gate, 1):
+                try:
+                    if _fork(own) == 0:
+                        _live(control, requests, proc, rung)
+                except OSError as error:
+                    _refuse_one(control, requests, error)
+        finally:
+            os._exit(0)
+
+    def fork(self, request: bytes, fds: list[int]) -> None:
+        socket.send_fds(self._requests, [request], fds)
+        os.write(self._gate, b"+")
+
+
+def _refuse_one(control: socket.socket, requests: socket.socket, error: OSError) -> None:
+    message, fds, _, _ = socket.recv_fds(requests, _MESSAGE, _MOST_FDS)
+    _send(control, {"id": json.loads(message)["id"], "error": str(error)})
+    for fd in fds:
+        os.close(fd)
 
 
 def _try_sharing(base: int, rung: jail.Rung, proc: int) -> int:
@@ -196,8 +228,18 @@ def _fork(own: int) -> int:
     return os.fork()
 
 
-def _live(fds: list[int], request: dict[str, Any], proc: int, rung: jail.Rung) -> None:
+def _live(control: socket.socket, requests: socket.socket, proc: int, rung: jail.Rung) -> None:
     """The life of an instance's process. Never returns."""
+    try:
+        message, fds, _, _ = socket.recv_fds(requests, _MESSAGE, _MOST_FDS)
+        request = json.loads(message)
+        _send(control, {"id": request["id"]}, os.pidfd_open(os.getpid()))
+        _follow(request, fds, proc, rung)
+    finally:
+        os._exit(1)
+
+
+def _follow(request: dict[str, Any], fds: list[int], proc: int, rung: jail.Rung) -> None:
     channel, started = socket.socket(fileno=fds[0]), request.get("program")
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
