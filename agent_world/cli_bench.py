@@ -86,6 +86,19 @@ def conformance(
         raise typer.Exit(1)
 
 
+@bench_app.command()
+def runtime(
+    instances: Annotated[int, typer.Option(min=1, help="Instances held alive at once.")] = 1000,
+    repeat: Annotated[int, typer.Option(min=1, help="How often starts are measured; calls ten times as often.")] = 5,
+    machine: Machine = False,
+) -> None:
+    """Measure the local runtime against exec, subprocesses and MCP servers; about two minutes."""
+    from agent_world.evals.bench.runtime import bench_runtime
+
+    progress = Progress(Console(highlight=False, stderr=machine))
+    show_figures(asyncio.run(bench_runtime(instances, repeat, progress)), machine)
+
+
 def _print(report: "ConformanceReport", machine: bool) -> None:
     if machine:
         print(report.model_dump_json(indent=1))

@@ -21,6 +21,7 @@ class Figure(Record):
     name: str
     value: float
     unit: str
+    better: Literal["lower", "higher"] = "lower"
     samples: int = 1
     """Measurements of which `value` is the median."""
     against: str | None = None
@@ -28,7 +29,7 @@ class Figure(Record):
     baseline: float | None = None
     """Its value, in the same unit."""
     ratio: float | None = None
-    """baseline / value, so how many times less ours takes; value / baseline where the target is `at_most`."""
+    """How many times better ours is; where the target is `at_most`, value / baseline."""
     target: Target | None = None
     met: bool | None = None
     note: str = ""
@@ -39,7 +40,7 @@ def judge(figure: Figure, target: Target | None = None) -> Figure:
     """The figure with its ratio worked out, and whether the target is met."""
     ratio = figure.ratio
     if figure.baseline is not None:
-        inverse = target is not None and target.kind == "at_most"
+        inverse = figure.better == "higher" or (target is not None and target.kind == "at_most")
         over, under = (figure.value, figure.baseline) if inverse else (figure.baseline, figure.value)
         ratio = over / under if under else None
     number = figure.value if ratio is None else ratio

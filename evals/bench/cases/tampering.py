@@ -44,15 +44,6 @@ hostile(
     "tool_code",
     errors=GONE,
 )
-hostile("frames of a program's kind", """
-import struct
-for n in range(1, 50):
-    data = ('{"id": %d, "ask": "ping", "arguments": {}}' % n).encode()
-    for fd in range(3, 64):
-        try: os.write(fd, struct.pack('>I', len(data)) + data)
-        except OSError: pass
-return 1
-""", "tool_code")  # fmt: skip
 hostile("JSON encoding replaced", "import json\njson.dumps = lambda *a, **k: 'NaN'\nreturn 1", "tool_code")
 hostile("the garbage collector and modules taken apart", """
 import gc
@@ -145,3 +136,22 @@ return 1
     await instance.reset()
     same(await instance.state_hash(), start, "state hash after reset")
     await lab.answers(instance, "an instance after reset")
+
+
+@case("containment", "answers forged ahead mislead its own instance alone, and only until reset", "tool_code")
+async def forged_ahead(lab: Lab) -> None:
+    body = """
+import struct
+for n in range(1, 50):
+    data = ('{"id": %d, "ask": "ping", "arguments": {}}' % n).encode()
+    for fd in range(3, 64):
+        try: os.write(fd, struct.pack('>I', len(data)) + data)
+        except OSError: pass
+return 1
+"""
+    instance, sibling = await lab.open(), await lab.open()
+    await instance.call("execute", {"body": body})
+    await instance.call("ping", {})
+    await lab.answers(sibling, "a sibling of a forger")
+    await instance.reset()
+    await lab.answers(instance, "a forger after reset")
