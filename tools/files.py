@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent_world.errors import SandboxError
+
 MAX_FILES = 2048
 MAX_DEPTH = 8
 
@@ -200,12 +202,12 @@ def pack(files: Files) -> bytes:
 
 
 def unpack(packed: bytes) -> Files:
-    """What `pack` made. Raises `ValueError` for anything else."""
+    """What `pack` made. Raises `SandboxError` for anything else."""
     try:
         with tarfile.open(fileobj=io.BytesIO(packed), mode="r:") as archive:
             return _unpacked(archive)
     except (tarfile.TarError, EOFError, OverflowError) as error:
-        raise ValueError(f"This is no snapshot: {error}.") from error
+        raise SandboxError(f"This is no snapshot: {error}.") from error
 
 
 def _unpacked(archive: tarfile.TarFile) -> Files:
@@ -216,7 +218,7 @@ def _unpacked(archive: tarfile.TarFile) -> Files:
         path = member.name
         file = archive.extractfile(member) if member.isreg() and not member.issparse() else None
         if not (file or member.isdir()) or not _is_sound(path) or path in contents or path in folders:
-            raise ValueError(f"A snapshot holds {path!r}, which is no file of a database.")
+            raise SandboxError(f"A snapshot holds {path!r}, which is no file of a database.")
         if file:
             contents[path] = file.read()
         else:
@@ -226,7 +228,7 @@ def _unpacked(archive: tarfile.TarFile) -> Files:
     full = {parent for path in (*contents, *folders) for parent in _parents(path)}
     clash = next((path for path in sorted(contents) if path in full), None)
     if clash:
-        raise ValueError(f"A snapshot holds {clash!r} both as a file and as a folder.")
+        raise SandboxError(f"A snapshot holds {clash!r} both as a file and as a folder.")
     empty = tuple(sorted(folders - full))
     return Files(dict(sorted(contents.items())), folders=empty, modes=dict(sorted(modes.items())))
 

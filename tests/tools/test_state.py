@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_world.errors import SandboxError
 from agent_world.schema import Column, DatabaseSchema, Table
 from agent_world.tools.files import Files, pack, read_files, unpack, write_files
 from agent_world.tools.state import State, diff, read_state
@@ -293,5 +294,5 @@ FILE, FOLDER, LINK = tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE
     ],
 )
 def test_a_thing_that_is_no_snapshot_is_refused(packed: bytes) -> None:
-    with pytest.raises(ValueError, match="snapshot"):
+    with pytest.raises(SandboxError, match="snapshot"):
         unpack(packed)
