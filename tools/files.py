@@ -17,6 +17,7 @@ from agent_world.errors import SandboxError
 
 MAX_FILES = 2048
 MAX_DEPTH = 8
+_DIGEST = hashlib.sha256().digest_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ def _enter(folder: int, parents: list[str], owner: int | None) -> int:
 
 
 def pack(files: Files) -> bytes:
-    """One tar archive, the same bytes for the same files."""
+    """One tar archive and its sha256, the same bytes for the same files."""
     packed = io.BytesIO()
     kept = {*files.contents, *files.folders}
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
@@ -198,13 +199,20 @@ def pack(files: Files) -> bytes:
             else:
                 head.size = len(content)
                 archive.addfile(head, io.BytesIO(content))
-    return packed.getvalue()
+    return seal(packed.getvalue())
+
+
+def seal(archive: bytes) -> bytes:
+    """The archive with its sha256 behind it: a half of it would read as fewer files."""
+    return archive + hashlib.sha256(archive).digest()
 
 
 def unpack(packed: bytes) -> Files:
     """What `pack` made. Raises `SandboxError` for anything else."""
+    if packed != seal(packed[:-_DIGEST]):
+        raise SandboxError("This is no snapshot, or not the whole of one.")
     try:
-        with tarfile.open(fileobj=io.BytesIO(packed), mode="r:") as archive:
+        with tarfile.open(fileobj=io.BytesIO(packed[:-_DIGEST]), mode="r:") as archive:
             return _unpacked(archive)
     except (tarfile.TarError, EOFError, OverflowError) as error:
         raise SandboxError(f"This is no snapshot: {error}.") from error

@@ -9,7 +9,7 @@ import pytest
 
 from agent_world.errors import SandboxError
 from agent_world.schema import Column, DatabaseSchema, Table
-from agent_world.tools.files import Files, pack, read_files, unpack, write_files
+from agent_world.tools.files import Files, pack, read_files, seal, unpack, write_files
 from agent_world.tools.state import State, diff, read_state
 from tests.worlds import library_schema, make_library
 
@@ -271,7 +271,7 @@ def archive(*members: tuple[str, bytes, bytes]) -> bytes:
             head = tarfile.TarInfo(name)
             head.type, head.size = kind, len(content)
             made.addfile(head, io.BytesIO(content))
-    return packed.getvalue()
+    return seal(packed.getvalue())
 
 
 FILE, FOLDER, LINK = tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE
@@ -283,6 +283,7 @@ FILE, FOLDER, LINK = tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE
         b"nonsense" * 100,
         b"",
         archive(("a", FILE, b"x" * 5000))[:2000],
+        seal(archive(("a", FILE, b"x" * 5000))[:2000]),
         archive(("../a", FILE, b"x")),
         archive(("/a", FILE, b"x")),
         archive(("a//b", FILE, b"x")),

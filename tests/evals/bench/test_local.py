@@ -23,7 +23,7 @@ NOBODY = 65534
 def certified(rung: Rung) -> ConformanceReport | SandboxError:
     """Once a rung; speed is not judged here. A rung that this machine does not grant is no failure."""
     try:
-        return asyncio.run(subject("local", rung).certify(jobs=4, tolerance_s=None))
+        return asyncio.run(subject("local", rung).certify(jobs=6, tolerance_s=None))
     except SandboxError as error:
         return error
 
@@ -31,7 +31,7 @@ def certified(rung: Rung) -> ConformanceReport | SandboxError:
 @lru_cache
 def certified_as_user() -> ConformanceReport | str:
     script = Path(__file__).with_name("as_user.py")
-    words = ["bench", "conformance", "--json", "--only", "containment", "--jobs", "4"]
+    words = ["bench", "conformance", "--json", "--only", "containment", "--jobs", "6"]
     run = subprocess.run(
         [sys.executable, str(script), str(NOBODY), "agent_world", *words], capture_output=True, text=True, timeout=200
     )

@@ -243,6 +243,7 @@ def _follow(request: dict[str, Any], fds: list[int], proc: int, rung: jail.Rung)
     channel, started = socket.socket(fileno=fds[0]), request.get("program")
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setpgid(0, 0)  # a signal to the own group crosses PID namespaces: it must find this instance alone
         given = {key: request[key] for key in ("uid", "memory_mb", "disk_mb", "folder", "base")}
         room = jail.Room(**given, program=bool(started))
         home = jail.enter_room(room, rung, proc)
