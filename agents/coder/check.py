@@ -145,11 +145,20 @@ def _read(tool: WrittenTool, result: Mapping[str, Any]) -> ToolCheck:
     """The runner's report on one tool. What it does not mention has failed."""
     errors, name = result.get("errors", {}), tool.spec.name
     failures = {t.name: said for t in tool.tests if (said := _said(errors.get(t.name, "it was not run")))}
-    fault = None
-    if name in result.get("wrote", ()):
-        fault = "it is declared read-only and changes the database"
-    fault = fault or _output_fault(tool, result.get("outputs", {}).get(name, ()))
+    fault = _conduct_fault(name, result) or _output_fault(tool, result.get("outputs", {}).get(name, ()))
     return ToolCheck(tool=name, compiled=True, failures=failures, total=len(tool.tests), fault=fault)
+
+
+def _conduct_fault(name: str, result: Mapping[str, Any]) -> str | None:
+    """What the tool did that no tool may do."""
+    if name in result.get("networked", ()):
+        return "it needs the network, which no tool has"
+    if name in result.get("wrote", ()):
+        return "it is declared read-only and changes the database"
+    stray, hidden = result.get("strays", {}).get(name), result.get("hidden", {}).get(name)
+    if stray:
+        return f"it makes or removes {stray.removeprefix('./')}, which is no table's row"[:_CHARACTERS]
+    return f"{hidden}, where it should fail with broken_table"[:_CHARACTERS] if hidden else None
 
 
 def _output_fault(tool: WrittenTool, outputs: Sequence[Any]) -> str | None:

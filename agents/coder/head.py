@@ -49,7 +49,7 @@ def tests_head(data: Data) -> str:
 def _imports(formats: Sequence[FileFormat]) -> str:
     names = {"functools", "json", "math", *(name for f in formats for name in IMPORTS[f])}
     lines = [f"import {name}" for name in sorted(names)]
-    return "\n".join([*lines, *(["from contextlib import closing"] if "sqlite" in formats else [])])
+    return "\n".join([*lines, f"from contextlib import {'closing, ' if 'sqlite' in formats else ''}contextmanager"])
 
 
 def _columns(table: Table) -> str:

@@ -7,7 +7,9 @@ RULES = """Rules:
   ToolError(code, message) to refuse: not_found, invalid_value, already_exists, in_use. Standard library only.
 - No state in memory, no clock, no randomness, no network. A tool that only reads must leave the files as they are.
 - Tests are functions without arguments that call `tools.NAME(...)`, at least three a tool: normal use, an edge,
-  a refusal. Write expected values from the rows you are shown. Helpers: check, close, refused, stored, changes.
+  a refusal. Write expected values from the rows you are shown. Helpers: check, close, refused, broken, stored, changes.
+- A missing or damaged table is an error of the environment (ToolError code broken_table, which the helpers of the head
+  raise), never an empty answer or not_found. A tool touches the files of the tables alone: no other file, no network.
 - `operation` (optional) says what it does: {{"kind", "table", "column", "function", "inputs", "outputs"}}; kind is
   one of get, search, list, related, count, aggregate, create, update, delete; `inputs` maps an argument, `outputs`
   an output path such as `items[].id`, to the "table.column" that it stands for."""

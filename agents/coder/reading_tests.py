@@ -21,10 +21,7 @@ def get_cases(data: Data, design: Design, rng: random.Random) -> list[Case]:
     ]
     key = design.table.column(design.key)
     missing = unknown(data.values(design.table, design.key), key)
-    found.append(Case("refuses an unknown key", refused(design, "not_found", key=missing)))
-    argument = f"{design.arguments['key']}={rows[0][design.key]!r}"
-    line = f'broken(tools.{design.name}, "{design.table.file}", {argument})'
-    return [*found, Case("without its file is broken", (line,))]
+    return [*found, Case("refuses an unknown key", refused(design, "not_found", key=missing))]
 
 
 def _joined(data: Data, design: Design, row: Row) -> Row:

@@ -31,10 +31,22 @@ def _strict(tool):
     return checked
 
 
+@contextmanager
+def _readable(table):
+    """Whatever goes wrong inside is a broken table: a fault of the environment, no empty table and no refusal."""
+    try:
+        yield
+    except ToolError:
+        raise
+    except Exception as error:
+        raise ToolError("broken_table", f"The table {{table}} cannot be read ({{type(error).__name__}}).") from error
+
+
 def _rows(table):
-    """All rows of a table in stored order, each with all columns; what is missing is None. A table that cannot be
-    read raises: that is a broken database, not an empty one."""
-    return {readers}[FORMATS[table]](table)
+    """All rows of a table in stored order, each with all columns; what is missing is None. Refuses with
+    `broken_table` where the table is missing or damaged."""
+    with _readable(table):
+        return {readers}[FORMATS[table]](table)
 
 
 def _find(table, column, value, noun):
@@ -86,8 +98,11 @@ def _remove(table, key):
 
 JSON_PART = """
 def _json_stored(table):
-    with open(FILES[table], encoding="utf-8-sig") as file:
-        return json.load(file, parse_constant=_refuse_constant)
+    with _readable(table), open(FILES[table], encoding="utf-8-sig") as file:
+        rows = json.load(file, parse_constant=_refuse_constant)
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise ValueError("not a list of rows")
+        return rows
 
 
 def _refuse_constant(name):
@@ -119,8 +134,14 @@ def _json_remove(table, key):
 
 CSV_PART = """
 def _csv_stored(table):
-    with open(FILES[table], encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file, strict=True))
+    with _readable(table), open(FILES[table], encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file, strict=True)
+        rows = list(reader)
+        if not set(COLUMNS[table]) <= set(reader.fieldnames or ()):
+            raise ValueError("columns are missing")
+        if any(None in row or None in row.values() for row in rows):
+            raise ValueError("lines of different length")
+        return rows
 
 
 def _csv_rows(table):
@@ -171,13 +192,18 @@ def _csv_remove(table, key):
 SQLITE_PART = '''
 def _sql(table, statement, values=()):
     """Run one statement on the table's file, which must exist, and give its rows."""
-    with closing(sqlite3.connect(f"file:{FILES[table]}?mode=rw", uri=True)) as connection, connection:
-        return connection.execute(statement, values).fetchall()
+    try:
+        with closing(sqlite3.connect(f"file:{FILES[table]}?mode=rw", uri=True)) as connection, connection:
+            return connection.execute(statement, values).fetchall()
+    except sqlite3.IntegrityError:
+        raise
+    except sqlite3.DatabaseError as error:
+        raise ToolError("broken_table", f"The table {table} cannot be read ({type(error).__name__}).") from error
 
 
 def _sqlite_rows(table):
     columns = COLUMNS[table]
-    names = ", ".join(f'"{name}"' for name in columns)
+    names = ", ".join(f'"{table}"."{name}"' for name in columns)  # bare, a missing column would be read as a text
     found = _sql(table, f'SELECT {names} FROM "{table}" ORDER BY rowid')
     return [{n: _from_sql(v, kind) for v, (n, kind) in zip(row, columns.items())} for row in found]
 
@@ -250,16 +276,19 @@ def refused(code, function, /, **arguments):
         raise AssertionError(f"not refused: got {{got!r}}")
 
 
-def broken(function, file, /, **arguments):
-    """Without its file the tool fails as broken: neither an answer nor a refusal."""
-    Path(file).unlink()
-    try:
-        got = function(**arguments)
-    except tools.ToolError as error:
-        raise AssertionError(f"a missing file was taken for {{error.code!r}}") from error
-    except Exception:  # any other error says that the database is broken, which is right
-        return
-    raise AssertionError(f"a missing file went unnoticed: got {{got!r}}")
+def broken(names, function, /, **arguments):
+    """With any of these tables missing, and with any damaged, the tool refuses with `broken_table`, and only so."""
+    for name in names:
+        for content in (None, b"no table"):
+            setup_function(function)
+            Path(FILES[name]).write_bytes(content) if content else Path(FILES[name]).unlink()
+            try:
+                got = function(**arguments)
+            except tools.ToolError as error:
+                assert error.code == "broken_table", f"a broken table {{name}} was taken for {{error.code!r}}"
+            else:
+                raise AssertionError(f"a broken table {{name}} went unnoticed: got {{got!r}}")
+    setup_function(function)
 
 
 def stored(table=None):

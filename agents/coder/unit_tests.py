@@ -1,8 +1,9 @@
-"""The unit tests of a designed tool: normal use, edges, refusals, effects on the files (section 3.1)."""
+"""The unit tests of a designed tool: normal use, edges, refusals, effects on the files (section 3.1), broken tables."""
 
 import random
 
 from agent_world.agents.coder import reading_tests, writing_tests
+from agent_world.agents.coder.broken_tests import broken_case
 from agent_world.agents.coder.data import Data
 from agent_world.agents.coder.design import Design
 from agent_world.agents.coder.draft import UnitTest
@@ -26,4 +27,5 @@ MAKERS = {
 def tests_of(data: Data, design: Design, seed: int) -> tuple[UnitTest, ...]:
     """Deterministic under the seed."""
     rng = random.Random(f"{seed}:{design.name}:tests")
-    return tuple(case.unit_test(design.name) for case in MAKERS[design.kind](data, design, rng))
+    cases = MAKERS[design.kind](data, design, rng)
+    return tuple(case.unit_test(design.name) for case in [*cases, broken_case(data, design, rng)])

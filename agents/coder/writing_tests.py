@@ -81,7 +81,7 @@ def _bad_values(data: Data, table: Table, column: Column) -> list[tuple[str, str
 
 def create_cases(data: Data, design: Design, rng: random.Random) -> list[Case]:
     table, own = design.table, numbered_key(design.table)
-    new = _new_row(data, design, rng)
+    new = new_row(data, design, rng)
     given = {c: v for c, v in new.items() if c != own}
     key = cell(table, design.key, new[design.key])
     last = f'check(stored("{table.name}")[-1]["{design.key}"], {key!r})'
@@ -114,7 +114,7 @@ def _refused_create(design: Design, code: str, given: Row) -> tuple[str, ...]:
     return (*_given(design, given), f'refused("{code}", tools.{design.name}, **given)')
 
 
-def _new_row(data: Data, design: Design, rng: random.Random) -> Row:
+def new_row(data: Data, design: Design, rng: random.Random) -> Row:
     table, own = design.table, numbered_key(design.table)
     row = {}
     for column in table.columns:
@@ -156,7 +156,7 @@ def delete_cases(data: Data, design: Design, rng: random.Random) -> list[Case]:
     missing = unknown(data.values(table, design.key), table.column(design.key))
     found = [Case("refuses an unknown key", refused(design, "not_found", key=missing))]
     used = [row for row in data.rows[table.name] if _references(data, table, row)]
-    free = [row for row in data.rows[table.name] if not _references(data, table, row)]
+    free = free_rows(data, table)
     if used:
         found.append(Case("refuses a row in use", refused(design, "in_use", key=rng.choice(used)[design.key])))
     for child, column, target in data.children(table):
@@ -172,6 +172,11 @@ def delete_cases(data: Data, design: Design, rng: random.Random) -> list[Case]:
         again = (call(design, key=last[design.key]), *refused(design, "not_found", key=last[design.key]))
         found += [Case("removes one row", (BEFORE, *lines)), Case("removes a row only once", again)]
     return found
+
+
+def free_rows(data: Data, table: Table) -> list[Row]:
+    """Those that no other row refers to."""
+    return [row for row in data.rows[table.name] if not _references(data, table, row)]
 
 
 def _references(data: Data, table: Table, row: Row) -> int:

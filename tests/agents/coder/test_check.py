@@ -100,7 +100,7 @@ async def test_a_module_that_hangs_while_it_loads_takes_no_other_with_it(instanc
 
 
 async def test_a_read_only_tool_that_writes_is_found_out(instance: Instance) -> None:
-    source = "def bad():\n    open('log.txt', 'a').write('x')\n    return 1"
+    source = "def bad():\n    open('books.json', 'a').write(' ')\n    return 1"
     found = await check(instance, tool("bad", source, "assert tools.bad() == 1"))
     assert found.dropped_for(0.5) == "it is declared read-only and changes the database"
     assert (await check(instance, tool("bad", source, "assert tools.bad() == 1", reads=False))).dropped_for(0.5) is None

@@ -260,9 +260,9 @@ async def test_a_broken_file_is_an_error_of_the_environment_not_an_empty_table(
     (broken / "database" / "loans.sqlite").unlink()
     (broken / "database" / "books.json").write_text('[{"book_id": "B001", "pages": NaN}]')
     instance = await runtime.open(broken)
-    assert (await instance.call("get_loan", {"loan_id": 1})).error == "exception"
-    assert (await instance.call("count_loans_by_book", {"book_id": "B001"})).error == "exception"
-    assert (await instance.call("get_book", {"book_id": "B001"})).error == "exception"
+    assert (await instance.call("get_loan", {"loan_id": 1})).error == "broken_table"
+    assert (await instance.call("count_loans_by_book", {"book_id": "B001"})).error == "broken_table"
+    assert (await instance.call("get_book", {"book_id": "B001"})).error == "broken_table"
     assert (await instance.diff()).changes == ()  # no empty file was made in passing
 
 
