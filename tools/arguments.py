@@ -18,8 +18,9 @@ from agent_world.errors import SpecError
 from agent_world.schema import ToolSpec
 from agent_world.tools.argument_faults import fault_of, nearest
 from agent_world.tools.specs.guard import check_json
+from agent_world.tools.specs.refs import Found, References, Resolver
 from agent_world.tools.specs.types import as_object
-from agent_world.tools.specs.walk import children, is_annotation, known_names
+from agent_world.tools.specs.walk import Schema, children, is_annotation, known_names, rebuilt
 
 PATTERN_S = 0.2
 MOST_VALUES = 1_000_000
@@ -54,6 +55,7 @@ class ArgumentChecker:
         except SchemaError as error:
             path = "/".join(map(str, error.path))
             raise SpecError(f"Tool {spec.name}: inputSchema {path}: {error.message}.") from error
+        _check_references(spec.name, schema)
         self._schema = schema
         self._validator = _Validator(schema)
         self._defs: dict[str, Any] = schema.get("$defs", {})
@@ -144,6 +146,23 @@ class ArgumentChecker:
             fitting = (b for b in schema.get(keyword, ()) if self._validator.evolve(schema=b).is_valid(value))
             value = self._exact(value, next(fitting, None))
         return value
+
+
+def _check_references(tool: str, whole: dict[str, Any]) -> None:
+    """Raises `SpecError` naming the path of a reference that stands for nothing."""
+    references = References(whole)
+
+    def visit(schema: Schema, path: str, resolver: Resolver) -> Schema:
+        if isinstance(schema, dict):
+            resolver = references.inside(schema, resolver)
+            ref = schema.get("$ref")
+            found = references.find(ref, resolver) if isinstance(ref, str) else None
+            if isinstance(ref, str) and (not isinstance(found, Found) or found.moved):
+                raise SpecError(f"Tool {tool}: {path}/$ref: {ref[:80]!r} does not exist in this schema.")
+        return rebuilt(schema, lambda child, step, in_place: visit(child, f"{path}/{step}", resolver))
+
+    if references.resolver() is not None:
+        visit(whole, "inputSchema", references.resolver())
 
 
 def as_json_object(text: str) -> bool:

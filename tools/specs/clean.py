@@ -16,6 +16,9 @@ from agent_world.tools.specs.types import as_object, read_type
 from agent_world.tools.specs.walk import IN_PLACE, Schema, is_annotation
 
 _OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07", "openapi-3.0")
+MOST_DEFINITIONS = 200
+"""Of one tool: those nearest to the arguments. What lies beyond is cut."""
+MOST_SCHEMAS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class Cleaner:
         self.references = references
         self.old_draft = any(draft in dialect for draft in _OLD_DRAFTS)
         self.changes: list[Change] = []
+        self._seen = 0
         self._names: dict[int, str] = {}
         self._waiting: list[tuple[str, Any, Place]] = []
 
@@ -48,11 +52,14 @@ class Cleaner:
         root = self.schema(schema, Place(path, self.references.resolver()))
         found: dict[str, Schema] = {}
         while self._waiting:
-            name, contents, place = self._waiting.pop()
+            name, contents, place = self._waiting.pop(0)
             found[name] = self.schema(contents, place)
         return root, found
 
     def schema(self, given: Any, place: Place) -> Schema:
+        self._seen += 1
+        if self._seen > MOST_SCHEMAS:
+            raise SpecError(f"{place.path}: with all that it refers to it holds more than {MOST_SCHEMAS:,} schemas")
         node = self._mapping(given, place)
         if isinstance(node, bool):
             return node
@@ -128,6 +135,10 @@ class Cleaner:
             self.note(place, "reference", why, "wider")
             return {}
         key = id(found.contents)
+        if key not in self._names and len(self._names) >= MOST_DEFINITIONS:
+            why = f"more than {MOST_DEFINITIONS} definitions are referred to; anything is accepted here"
+            self.note(place, "reference", why, "wider")
+            return {}
         if key not in self._names:
             self._names[key] = _free_name(ref, set(self._names.values()))
             self._waiting.append(

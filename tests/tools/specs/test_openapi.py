@@ -122,3 +122,21 @@ def test_a_broken_operation_is_listed_with_its_place_and_the_others_load() -> No
     assert "must be an object" in told["/c"]
     assert "arguments/properties/q/$ref" in told["GET /d"]
     assert "never end" in told["/e"]
+
+
+def test_a_tool_that_reaches_a_whole_document_is_bounded_and_says_so() -> None:
+    """Every schema refers to ten others, as the documents of large services do."""
+    schemas = {
+        f"S{i}": {
+            "type": "object",
+            "properties": {f"p{k}": {"$ref": f"#/components/schemas/S{(i * 7 + k) % 2000}"} for k in range(10)},
+        }
+        for i in range(2000)
+    }
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S1"}}}}
+    paths = {f"/o{i}": {"post": {"requestBody": body}} for i in range(3)}
+    found = read_tools({"openapi": "3.1.0", "paths": paths, "components": {"schemas": schemas}}, "large.json", "large")
+    assert len(found.tools) == 3
+    assert len(found.tools[0].spec.input_schema["$defs"]) <= 200
+    assert any("more than 200 definitions" in change.why for change in found.tools[0].changes)
+    assert ArgumentChecker(found.tools[0].spec).fault({"p0": {"p0": 3}}) is not None
