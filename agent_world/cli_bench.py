@@ -30,6 +30,7 @@ def list_benchmarks(machine: Machine = False) -> None:
     rows = {
         "conformance": "Does a backend keep the runtime's contract: behaviour and containment, case by case?",
         "runtime": "How fast and how small is the local runtime, against exec, subprocesses and MCP servers?",
+        "taxonomy": "Many servers as themes: how fast, and do the clusters agree with a catalogue's own categories?",
     }
     if machine:
         print(json.dumps([{"name": name, "question": question} for name, question in rows.items()], indent=1))
@@ -97,6 +98,20 @@ def runtime(
 
     progress = Progress(Console(highlight=False, stderr=machine))
     show_figures(asyncio.run(bench_runtime(instances, repeat, progress)), machine)
+
+
+@bench_app.command()
+def taxonomy(
+    data: Annotated[Path, typer.Option(help="Crawl of servers with labels.primary, as JSON Lines (.gz too).")],
+    machine: Machine = False,
+) -> None:
+    """Themes and taxonomy of many servers, against TF-IDF with k-means."""
+    from agent_world.evals.bench.taxonomy import measure_taxonomy
+
+    progress = Progress(Console(highlight=False, stderr=machine))
+    with progress.stage("taxonomy"):
+        figures = asyncio.run(measure_taxonomy(data, progress.note))
+    show_figures(figures, machine)
 
 
 def _print(report: "ConformanceReport", machine: bool) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from agent_world.agents.themes.words import essence
 from agent_world.memory.embedder import TextEmbedder, Vectors
 from agent_world.schema import Dropped, Theme
 from agent_world.settings import ThemeSettings
@@ -40,7 +41,7 @@ def deduplicate(
     Same: the cosine of name and description is `same_meaning`, or `similar_meaning` with most of the tools in common.
     """
     order = sorted(range(len(themes)), key=lambda n: (-len(themes[n].tools), -len(themes[n].description), n))
-    vectors = embedder.embed([f"{theme.name}. {theme.description}" for theme in themes])
+    vectors = embedder.embed([essence(f"{theme.name}. {theme.description}") for theme in themes])
     kept: list[int] = []
     dropped: dict[int, Dropped] = {}
     for n in order:
