@@ -153,9 +153,37 @@ def tool():
         here = await local.open(world(source, data__json="[]"))
         await here.call("tool", {})
         assert found == await here.diff()
+        assert found.changes
     reasons = {change.key: (change.after or {}).get("problem") for change in found.changes}
     assert (reasons["link"], reasons["more"]) == ("a link", None)
     assert reasons["sparse"] == "too large"
+
+
+async def test_empty_folders_and_permissions_are_kept_as_they_are_locally(runtime: Runtime, world: World) -> None:
+    source = """
+import os
+def tool():
+    os.makedirs("empty/inner")
+    os.mkdir("shut")
+    os.mkdir("shut/of", 0o700)
+    os.write(os.open("shut/of/secret", os.O_CREAT | os.O_WRONLY, 0o600), b"x")
+def look():
+    return [[p, sorted(d), sorted(f), oct(os.stat(p).st_mode)] for p, d, f in sorted(os.walk("."))]
+"""
+    root = world(source, data__json="[]")
+
+    async def story(where: Runtime) -> list[Any]:
+        instance = await where.open(root)
+        await instance.call("tool", {})
+        kept, state = await instance.snapshot(), await instance.state_hash()
+        await instance.reset()
+        await instance.restore(kept)
+        seen = (await instance.call("look", {})).value
+        assert (await instance.snapshot(), await instance.state_hash()) == (kept, state)
+        return [kept, state, [entry for entry in seen if entry[0] != "."]]
+
+    async with open_runtime(LocalRuntime()) as local:
+        assert await story(runtime) == await story(local)
 
 
 async def test_a_read_tool_that_writes_is_reported(runtime: Runtime, library: Bundle) -> None:
@@ -218,29 +246,29 @@ def solve(tools):
         assert (await instance.call("get_book", {"book_id": "B001"})).value["copies"] == 7
 
 
-@pytest.mark.parametrize(
-    ("body", "error"),
-    [
-        ("os._exit(3)", "crashed"),
-        ("import ctypes; ctypes.string_at(0)", "crashed"),
-        ("os.write(4, b'{\"id\": 999}\\n'); time.sleep(9)", "crashed"),
-        ("os.write(4, b'x' * 5_000_000); time.sleep(9)", "crashed"),
-        ("os.read(3, 1)", "timeout"),
-        ("bytearray(10 ** 10)", "exception"),
-        ("os.fork()", "exception"),
-        ("import socket; socket.socket()", "exception"),
-        ("open('/tmp/out', 'w')", "exception"),
-        ("open('../opt/agent-world/inside/serve.py', 'w')", "exception"),
-        ("raise SystemExit", "exception"),
-    ],
+HOSTILE = (
+    ("os._exit(3)", "crashed"),
+    ("import ctypes; ctypes.string_at(0)", "crashed"),
+    ("os.write(4, b'{\"id\": 999}\\n'); time.sleep(9)", "crashed"),
+    ("os.write(4, b'x' * 5_000_000); time.sleep(9)", "crashed"),
+    ("os.read(3, 1)", "timeout"),
+    ("bytearray(10 ** 10)", "exception"),
+    ("os.fork()", "exception"),
+    ("import socket; socket.socket()", "exception"),
+    ("open('/tmp/out', 'w')", "exception"),
+    ("open('../opt/agent-world/inside/serve.py', 'w')", "exception"),
+    ("raise SystemExit", "exception"),
 )
-async def test_a_hostile_call_is_an_observation_and_the_next_one_works(
-    cloud: Double, world: World, body: str, error: str
-) -> None:
-    async with open_runtime(settings(cloud, call_timeout_s=1.0)) as runtime:
-        instance = await runtime.open(world(f"import os, time\ndef tool(): {body}\ndef ping(): return 1"))
-        assert (await instance.call("tool", {})).error == error
-        assert (await instance.call("ping", {})).value == 1
+
+
+async def test_a_hostile_call_is_an_observation_and_the_next_one_works(cloud: Double, world: World) -> None:
+    tools = "".join(f"def tool{number}(): {body}\n" for number, (body, _) in enumerate(HOSTILE))
+    async with open_runtime(settings(cloud, call_timeout_s=2.0)) as runtime:
+        instance = await runtime.open(world(f"import os, time\n{tools}def ping(): return 1"))
+        for number, (body, error) in enumerate(HOSTILE):
+            assert (await instance.call(f"tool{number}", {})).error == error, body
+            assert (await instance.call("ping", {})).value == 1, body
+        assert len(cloud.made) == 1
 
 
 async def test_a_cancelled_call_leaves_no_process_and_a_usable_instance(cloud: Double, world: World) -> None:
@@ -340,37 +368,35 @@ async def test_state_that_repetition_does_not_bring_back_is_not_made_up(
     assert not cloud.machines
 
 
-async def test_a_sandbox_in_use_is_kept_and_one_out_of_use_ends(cloud: Double, world: World) -> None:
-    async with open_runtime(settings(cloud, lifetime_s=2)) as runtime:
+async def test_the_lifetime_of_a_sandbox_begins_anew_while_it_is_in_use(cloud: Double, world: World) -> None:
+    async with open_runtime(settings(cloud, lifetime_s=6)) as runtime:
         instance = await runtime.open(world("def ping(): return 1"))
         (machine,) = cloud.machines.values()
-        for _ in range(3):
-            await asyncio.sleep(1)
-            assert (await instance.call("ping", {})).value == 1
-        assert len(cloud.made) == 1
-        await asyncio.wait_for(machine.gone.wait(), 5)
-        assert not cloud.machines
+        ends = machine.ends
+        assert (await instance.call("ping", {})).value == 1
+        assert machine.ends == ends
+        await asyncio.sleep(3.1)
+        assert (await instance.call("ping", {})).value == 1
+        assert machine.ends >= ends + 3
 
 
 # --- Beginnings and ends -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("status", "message", "says"),
-    [
-        (401, "Invalid API key", r"E2B gave no sandbox .*401.*: set runtime\.api_key or E2B_API_KEY"),
-        (429, "20 sandboxes are running", r"20 sandboxes are running.*runtime\.max_instances"),
-        (404, "template 'x' not found", r"template 'x' not found.*runtime\.template"),
-        (500, "no node has room", r"no node has room.*status\.e2b\.dev"),
-    ],
+REFUSALS = (
+    (401, "Invalid API key", r"E2B gave no sandbox .*401.*: set runtime\.api_key or E2B_API_KEY"),
+    (429, "20 sandboxes are running", r"20 sandboxes are running.*runtime\.max_instances"),
+    (404, "template 'x' not found", r"template 'x' not found.*runtime\.template"),
+    (500, "no node has room", r"no node has room.*status\.e2b\.dev"),
 )
-async def test_a_refusal_of_the_api_is_one_sentence(
-    cloud: Double, runtime: Runtime, library: Bundle, status: int, message: str, says: str
-) -> None:
-    cloud.refusals = [(status, message)]
-    with pytest.raises(SandboxError, match=says) as caught:
-        await runtime.open(library.root)
-    assert "\n" not in str(caught.value)
+
+
+async def test_a_refusal_of_the_api_is_one_sentence(cloud: Double, runtime: Runtime, library: Bundle) -> None:
+    for status, message, says in REFUSALS:
+        cloud.refusals = [(status, message)]
+        with pytest.raises(SandboxError, match=says) as caught:
+            await runtime.open(library.root)
+        assert "\n" not in str(caught.value)
     assert (await (await runtime.open(library.root)).call("get_book", {"book_id": "B003"})).ok
 
 
@@ -473,7 +499,7 @@ from pathlib import Path
 from agent_world.settings import E2BRuntime
 from agent_world.tools.runtime import open_runtime
 async def main():
-    async with open_runtime(E2BRuntime(api_key={KEY!r}, lifetime_s=2)) as runtime:
+    async with open_runtime(E2BRuntime(api_key={KEY!r}, lifetime_s=4)) as runtime:
         instance = await runtime.open(Path({str(library.root)!r}))
         print((await instance.call("get_book", {{"book_id": "B003"}})).ok, flush=True)
         await asyncio.sleep(60)
@@ -489,7 +515,7 @@ asyncio.run(main())
     await controller.wait()
     (machine,) = cloud.machines.values()
     assert processes_of(machine.folder)
-    await asyncio.wait_for(machine.gone.wait(), 5)
+    await asyncio.wait_for(machine.gone.wait(), 15)
     assert not cloud.machines
 
 

@@ -2,6 +2,7 @@
 which runs as root there), never that of the process whose state it is."""
 
 import asyncio
+import json
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from agent_world.errors import SandboxError
 from agent_world.settings import E2BRuntime
 from agent_world.tools.files import MAX_DEPTH, MAX_FILES, Files
 from agent_world.tools.sandbox.channel import ChannelClosed
-from agent_world.tools.sandbox.e2b_worker import CODE, DATABASE, Order, SandboxLost, Worker, boundary, line_of
+from agent_world.tools.sandbox.e2b_worker import CODE, DATABASE, LAYOUT, Order, SandboxLost, Worker, boundary, line_of
 
 if TYPE_CHECKING:
     from e2b_code_interpreter import AsyncSandbox
@@ -37,6 +38,7 @@ class Box:
         self._sandbox = sandbox
         self._config = config
         self._until = time.monotonic() + config.lifetime_s
+        self._laid_out = False
 
     @property
     def name(self) -> str:
@@ -64,6 +66,8 @@ class Box:
         code = {f"{CODE}/inside/{path.name}": path.read_bytes() for path in sorted(_INSIDE.glob("*.py"))}
         with boundary("uploading"):
             await self._sandbox.files.make_dir(DATABASE)
+        layout = {"folders": files.folders, "modes": dict(files.modes)}
+        code[f"{CODE}/{LAYOUT}"] = json.dumps(layout).encode()
         await self._upload(code, "root")
         await self._upload({f"{DATABASE}/{path}": content for path, content in files.contents.items()}, None)
 
@@ -83,7 +87,7 @@ class Box:
         with boundary("starting a process"):
             # `timeout` 0: the SDK would otherwise end it after 60 s.
             handle = await self._sandbox.commands.run(
-                order.command(),
+                order.command(lay_out=not self._laid_out),
                 background=True,
                 stdin=True,
                 cwd=CODE,
@@ -92,6 +96,7 @@ class Box:
                 on_stderr=worker.hear_error,
                 retain_output=False,
             )
+        self._laid_out = True
         worker.attach(handle)  # type: ignore[arg-type]
         try:
             await self._await_ready(worker)
@@ -116,7 +121,8 @@ class Box:
         entries = await self._list()
         if entries is None:
             return Files(refused={"(all)": "not to be listed: a name is no text"})
-        wanted, refused = _sort_out(entries, max_bytes)
+        plan = _Plan.of(entries, max_bytes)
+        refused = plan.refused
         contents: dict[str, bytes] = {}
         at_once = asyncio.Semaphore(_DOWNLOADS)
 
@@ -128,8 +134,9 @@ class Box:
             else:
                 contents[path] = content
 
-        await asyncio.gather(*(fetch(path, size) for path, size in wanted.items()))
-        return Files(dict(sorted(contents.items())), dict(sorted(refused.items())))
+        await asyncio.gather(*(fetch(path, size) for path, size in plan.wanted.items()))
+        modes = {path: mode for path, mode in sorted(plan.modes.items()) if path not in refused}
+        return Files(dict(sorted(contents.items())), dict(sorted(refused.items())), plan.folders(), modes)
 
     async def marks(self) -> frozenset[Mark]:
         """What a listing shows, and reading alone does not change. Raises `SandboxLost`."""
@@ -203,6 +210,7 @@ class _Entry:
     kind: str
     size: int
     modified: datetime
+    mode: int
 
     @property
     def is_helper(self) -> bool:
@@ -212,24 +220,48 @@ class _Entry:
     @classmethod
     def of(cls, entry: Any) -> "_Entry":
         kind = "symlink" if entry.symlink_target is not None else entry.type.value if entry.type else ""
-        return cls(entry.path.removeprefix(DATABASE + "/"), kind, entry.size, entry.modified_time)
+        return cls(entry.path.removeprefix(DATABASE + "/"), kind, entry.size, entry.modified_time, entry.mode & 0o777)
 
 
-def _sort_out(entries: Sequence[_Entry], room: int) -> tuple[dict[str, int], dict[str, str]]:
-    """Sizes of the files to fetch, at most `room` together, and why others are not fetched."""
-    wanted: dict[str, int] = {}
-    refused: dict[str, str] = {}
-    for entry in sorted(entries, key=lambda entry: entry.path.split("/")):
-        if len(wanted) + len(refused) >= MAX_FILES:
-            refused["(more)"] = f"more than {MAX_FILES} files"
-            break
+@dataclass
+class _Plan:
+    """What to fetch of what was listed, as `tools.files` would read it."""
+
+    wanted: dict[str, int]
+    """Sizes of the files to fetch, at most so many bytes together as there is room for."""
+    refused: dict[str, str]
+    modes: dict[str, int]
+    _empty: dict[str, bool]
+    """Of each folder."""
+
+    @classmethod
+    def of(cls, entries: Sequence[_Entry], room: int) -> "_Plan":
+        plan = cls({}, {}, {}, {})
+        for entry in sorted(entries, key=lambda entry: entry.path.split("/")):
+            if len(plan.wanted) + len(plan.refused) + len(plan.folders()) >= MAX_FILES:
+                plan.refused["(more)"] = f"more than {MAX_FILES} files"
+                break
+            plan._add(entry, room - sum(plan.wanted.values()))
+        return plan
+
+    def folders(self) -> tuple[str, ...]:
+        """Those that hold nothing."""
+        return tuple(sorted(path for path, empty in self._empty.items() if empty))
+
+    def _add(self, entry: _Entry, room: int) -> None:
+        parent = entry.path.rpartition("/")[0]
+        if parent:
+            self._empty[parent] = False
         reason = _reason(entry, room)
         if reason:
-            refused[entry.path] = reason
-        elif entry.kind == "file":
-            wanted[entry.path] = entry.size
-            room -= entry.size
-    return wanted, refused
+            self.refused[entry.path] = reason
+            return
+        if entry.kind == "dir":
+            self._empty[entry.path] = True
+        else:
+            self.wanted[entry.path] = entry.size
+        if entry.mode != (0o755 if entry.kind == "dir" else 0o644):
+            self.modes[entry.path] = entry.mode
 
 
 def _reason(entry: _Entry, room: int) -> str:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 CODE, DATABASE = "/opt/agent-world", "/db"
 """Where our code and the database lie in a sandbox."""
+LAYOUT = "layout.json"
+"""With the code: what E2B cannot be sent, for the first process to make, empty folders and permissions."""
 KEY = "E2B_API_KEY"
 _DATABASE_FROM_CODE = "../../db"
 _KILL_S = 10.0
@@ -62,9 +64,9 @@ class Order:
     clock_ns: int
     seed: str
 
-    def command(self) -> str:
+    def command(self, lay_out: bool) -> str:
         """A clean interpreter, as the local backend starts it, in place of the shell."""
-        order = json.dumps({**asdict(self), "folder": _DATABASE_FROM_CODE})
+        order = json.dumps({**asdict(self), "folder": _DATABASE_FROM_CODE, "layout": LAYOUT if lay_out else ""})
         variables = f"PATH=/usr/bin:/bin HOME={DATABASE} MCP_DB_DIR={DATABASE} LANG=C.UTF-8 TZ=UTC PYTHONHASHSEED=0"
         python = '"$(command -v python3)" -P -s -S -B'
         return f"exec env -i {variables} {python} -c {shlex.quote(_START)} {shlex.quote(order)}"

@@ -50,7 +50,7 @@ class Lines:
 
 
 def main(order: str) -> None:
-    """Lock down and serve. `order` is JSON: folder, memory_mb, disk_mb, clock_ns, seed."""
+    """Lock down and serve. `order` is JSON: folder, layout, memory_mb, disk_mb, clock_ns, seed."""
     _begin_without_chance()
     wanted: dict[str, Any] = json.loads(order)
     channel = _channel()
@@ -58,6 +58,8 @@ def main(order: str) -> None:
         for name in PRELOADED:
             importlib.import_module(name)
         frozen.install()
+        if wanted["layout"]:
+            _lay_out(wanted["folder"], wanted["layout"])
         rung = _lock_down(os.path.realpath(wanted["folder"]), wanted["memory_mb"], wanted["disk_mb"])
     except OSError as error:
         _say(channel, {"id": 0, "error": str(error)})
@@ -74,6 +76,16 @@ def _begin_without_chance() -> None:
     before = personality(_ASK)
     if before >= 0 and not before & _NO_RANDOM_ADDRESSES and personality(before | _NO_RANDOM_ADDRESSES) >= 0:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
+def _lay_out(folder: str, layout: str) -> None:
+    """Make the empty folders and the permissions that the file `layout` says, before anybody else was here."""
+    with open(layout, encoding="utf-8") as file:
+        found = json.load(file)
+    for path in found["folders"]:
+        os.makedirs(os.path.join(folder, path), exist_ok=True)
+    for path, mode in sorted(found["modes"].items(), reverse=True):  # what is in a folder before the folder
+        os.chmod(os.path.join(folder, path), mode & 0o777)
 
 
 def _lock_down(folder: str, memory_mb: int, disk_mb: int) -> str:
