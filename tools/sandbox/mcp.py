@@ -115,7 +115,9 @@ class McpBackend:
         """The protections that hold, one line each; what does not hold is said as well."""
         config = self.config
         uid = "a uid of its own" if os.getuid() == 0 else "the caller's uid"
+        why = f" (refused: {'; '.join(self.launcher.refused)})" if self.launcher.refused else ""
         return (
+            f"isolation: {self.launcher.rung}{why}",
             f"server `{self.command.shown}`: clean environment, {uid}, no capability, no_new_privs, seccomp",
             "namespaces: own network (empty), processes (64 at most, all killed together), mounts, IPC, host name",
             f"private root, read-only: system libraries and {', '.join(self.command.readable)}; no /proc, /etc, /home",

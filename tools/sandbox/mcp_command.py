@@ -12,6 +12,9 @@ from agent_world.settings import McpRuntime
 from agent_world.tools.sandbox.inside.jail import HOME, SCRATCH
 
 
+_LONGEST = 120
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     argv: tuple[str, ...]
@@ -21,7 +24,9 @@ class Command:
 
     @property
     def shown(self) -> str:
-        return shlex.join(self.argv)
+        """For messages: one line, not the whole of a script that was given on the command line."""
+        line = " ".join(shlex.join(self.argv).split())
+        return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
 def prepare(config: McpRuntime) -> Command:
