@@ -103,6 +103,10 @@ class McpBackend:
         config = self.config
         return Order(config.memory_mb, config.disk_mb, nanoseconds(config.clock), str(seed))
 
+    def watch_server(self, process: Process) -> None:
+        """Its processes and its disk together: the kernel's limit counts each process alone, and no shared memory."""
+        self.watch.add(process, (self.config.memory_mb + self.config.disk_mb) * _MEGABYTE)
+
     async def programs(self) -> Launcher:
         """Where programs are started: behind walls of their own, from which the server's folders are not seen."""
         async with self._starting:
@@ -122,7 +126,7 @@ class McpBackend:
             "namespaces: own network (empty), processes (64 at most, all killed together), mounts, IPC, host name",
             f"private root, read-only: system libraries and {', '.join(self.command.readable)}; no /proc, /etc, /home",
             f"own disks of {config.disk_mb} MB for data and for temporary files, gone with the instance",
-            f"limits: {config.memory_mb} MB of data a process (addresses only reserved are free), "
+            f"limits: {config.memory_mb} MB of memory (counted every 50 ms; data of each process by the kernel), "
             f"{self.watch.limit // _MEGABYTE} MB all together, {config.disk_mb} MB a file, 256 descriptors",
             f"deadlines: {config.start_timeout_s:g} s to start, {config.call_timeout_s:g} s a call, "
             f"{config.run_timeout_s:g} s a program, then SIGKILL",
@@ -290,7 +294,7 @@ class McpInstance:
         if self._server:
             await self._server.end()  # two at once would need twice the memory
         order, seconds = backend.order(self._seed), backend.config.start_timeout_s
-        server = await start_server(backend.launcher, order, backend.command, files, seconds, backend.watch.add)
+        server = await start_server(backend.launcher, order, backend.command, files, seconds, backend.watch_server)
         try:
             self._learn(listed_specs(server.tools, backend.command.shown))
         except BaseException:

@@ -11,7 +11,6 @@ from agent_world.errors import UsageError
 from agent_world.settings import McpRuntime
 from agent_world.tools.sandbox.inside.jail import HOME, SCRATCH
 
-
 _LONGEST = 120
 
 

@@ -35,6 +35,7 @@ class _Seen:
     anonymous: int
     shared: int
     size: int = _FRESH
+    most: int | None = None
 
 
 class MemoryWatch:
@@ -67,11 +68,11 @@ class MemoryWatch:
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
 
-    def add(self, process: Process) -> None:
-        """Watch it until its release."""
+    def add(self, process: Process, most: int | None = None) -> None:
+        """Watch it until its release. `most` bytes are its own bound, for what no limit of the kernel counts."""
         pid = _pid(process.pidfd)
         pages = _statm(pid) or (0, 0)
-        self._seen[process] = _Seen(pid, pages[0], pages[1], 0)
+        self._seen[process] = _Seen(pid, pages[0], pages[1], 0, most)
         self._measure(process)
         process.at_release.append(lambda: self._remove(process))
 
@@ -156,6 +157,11 @@ class MemoryWatch:
                     size += max(pages[0] - seen.anonymous, 0) + max(pages[1] - seen.shared - _SHARED, 0)
         self.total += size - seen.size
         seen.size = size
+        if seen.most is not None and size > seen.most and process.pidfd >= 0:
+            process.outgrew = (
+                f"It was ended while it held {size // _MEGABYTE} MB; it may hold {seen.most // _MEGABYTE} MB."
+            )
+            process.kill()
 
     def _remove(self, process: Process) -> None:
         self.total -= self._seen.pop(process).size
