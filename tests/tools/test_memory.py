@@ -85,7 +85,7 @@ async def test_memory_held_by_an_idle_instance_makes_way_and_its_next_call_says_
 
 
 async def test_no_room_for_another_instance_waits_then_names_the_setting(world: World) -> None:
-    backend = LocalBackend(LocalRuntime(total_memory_mb=20, ahead=2))
+    backend = LocalBackend(LocalRuntime(total_memory_mb=19, ahead=2))
     backend.watch.patience_s = 0.2
     await backend.start()
     try:
