@@ -159,11 +159,16 @@ class Pool:
         self._spares.move_to_end(template)
         while len(self._spares) > _MAX_ENVIRONMENTS:
             self._let_go(next(iter(self._spares)))
-        task = self._refills[template] = asyncio.create_task(self._fill(template))
-        task.add_done_callback(lambda _: self._refills.pop(template, None))
+        self._refills[template] = asyncio.create_task(self._fill_up(template))
+
+    async def _fill_up(self, template: Template) -> None:
+        try:
+            await asyncio.sleep(_BREATH_S)
+            await self._fill(template)
+        finally:
+            self._refills.pop(template, None)
 
     async def _fill(self, template: Template) -> None:
-        await asyncio.sleep(_BREATH_S)
         while len(self._spares.get(template, ())) < self._ahead and self._watch.has_room(template.size):
             try:
                 process = await self._start(template)
