@@ -1,10 +1,9 @@
-"""Hostile tools: each is contained, and a sibling instance goes on undisturbed."""
+"""What holds of the local backend alone; hostile tools are in the conformance suite (tests/evals/bench)."""
 
 import asyncio
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -45,114 +44,6 @@ async def attack(runtime: LocalBackend, world: World, body: str) -> tuple[Observ
     return seen, instance
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "while True: pass",
-        "time.sleep(100)",
-        "import re; re.match(r'(a+)+$', 'a' * 40 + 'b')",
-        """
-import signal
-for n in range(1, 32):
-    try: signal.signal(n, signal.SIG_IGN)
-    except OSError: pass
-while True: pass
-""",
-        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
-    ],
-)
-async def test_an_endless_tool_dies_at_its_deadline(runtime: LocalBackend, world: World, body: str) -> None:
-    started = time.monotonic()
-    seen, _ = await attack(runtime, world, body)
-    assert seen.error == "timeout"
-    assert time.monotonic() - started < 3
-
-
-async def test_children_of_an_endless_tool_die_with_it(runtime: LocalBackend, world: World) -> None:
-    body = """
-if os.fork() == 0:
-    os.setsid()
-    time.sleep(1.5)
-    open('late.txt', 'w').write('x')
-    os._exit(0)
-while True: pass
-"""
-    _, instance = await attack(runtime, world, body)
-    await asyncio.sleep(1)
-    assert (await instance.diff()).changes == ()
-
-
-async def test_what_a_killed_tool_wrote_is_kept(runtime: LocalBackend, world: World) -> None:
-    _, instance = await attack(runtime, world, "open('data.json', 'w').write('[{\"id\": 1}]')\nwhile True: pass")
-    assert [c.kind for c in (await instance.diff()).changes] == ["added"]
-
-
-async def test_a_fork_bomb_is_bounded(runtime: LocalBackend, world: World) -> None:
-    body = """
-n = 0
-try:
-    while True:
-        if os.fork() == 0: time.sleep(60)
-        n += 1
-except OSError:
-    return n
-"""
-    seen, _ = await attack(runtime, world, body)
-    assert seen.value < 20
-
-
-async def test_threads_are_bounded(runtime: LocalBackend, world: World) -> None:
-    body = """
-n = 0
-try:
-    while True:
-        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
-        n += 1
-except RuntimeError:
-    return n
-"""
-    seen, _ = await attack(runtime, world, body)
-    assert seen.value < 64
-
-
-@pytest.mark.parametrize(
-    "body", ["return len(bytearray(10_000_000_000))", "keep = []\nwhile True: keep.append(bytearray(10_000_000))"]
-)
-async def test_a_memory_bomb_is_an_error(runtime: LocalBackend, world: World, body: str) -> None:
-    seen, _ = await attack(runtime, world, body)
-    assert "MemoryError" in seen.text
-
-
-async def test_the_size_of_a_file_is_bounded(runtime: LocalBackend, world: World) -> None:
-    seen, _ = await attack(runtime, world, "with open('big', 'wb') as f:\n    while True: f.write(b'x' * 1_000_000)")
-    assert seen.error in ("exception", "crashed")
-
-
-@pytest.mark.parametrize("runtime", ["namespaces"], indirect=True)
-@pytest.mark.parametrize(
-    "body",
-    [
-        "for n in range(100):\n    with open(f'f{n}', 'wb') as f: f.write(b'x' * 1_000_000)",
-        "for n in range(100_000): open(f'f{n}', 'w').close()",
-    ],
-)
-async def test_the_disk_of_an_instance_is_bounded(runtime: LocalBackend, world: World, body: str) -> None:
-    seen, _ = await attack(runtime, world, body)
-    assert seen.error in ("exception", "crashed")
-
-
-async def test_no_network_not_even_loopback(runtime: LocalBackend, world: World) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(0.2)
-        port = server.getsockname()[1]
-        seen, _ = await attack(runtime, world, f"socket.create_connection(('127.0.0.1', {port}), 0.5)")
-        with pytest.raises(TimeoutError):
-            server.accept()
-    assert seen.error == "exception"
-    for body in ("socket.create_connection(('1.1.1.1', 53), 0.5)", "socket.getaddrinfo('example.org', 80)"):
-        assert (await attack(runtime, world, body))[0].error == "exception"
-
-
 async def test_secrets_of_our_environment_are_not_visible(
     world: World, monkeypatch: pytest.MonkeyPatch, runtime: LocalBackend
 ) -> None:
@@ -167,119 +58,6 @@ return found
     seen, _ = await attack(runtime, world, body)
     assert "sk-parent-secret" not in seen.text
     assert set(seen.value) == {"PYTHONHASHSEED", "PATH", "HOME", "LANG", "TZ", "MCP_DB_DIR"}
-
-
-async def test_files_of_the_machine_are_not_visible(runtime: LocalBackend, world: World, tmp_path: Path) -> None:
-    (tmp_path / "secret.txt").write_text("secret")
-    paths = [
-        str(tmp_path / "secret.txt"),
-        "/etc/passwd",
-        "/proc/1/root/etc/passwd",
-        "/home",
-        "/var",
-        "/dev/shm",
-        "/",
-        "..",
-        "../etc/passwd",
-    ]
-    body = f"""
-found = []
-for path in {paths!r}:
-    try: found.append((os.listdir if os.path.isdir(path) else open)(path))
-    except OSError: pass
-return [set(names) & {{'etc', 'proc', 'tmp', 'home'}} for names in found]
-"""
-    seen, _ = await attack(runtime, world, body)
-    assert not any(seen.value)
-
-
-@pytest.mark.parametrize("path", ["/x", "/usr/x", "/dev/x", "../x", f"{sys.base_prefix}/x"])
-async def test_only_the_own_folder_is_writable(runtime: LocalBackend, world: World, path: str) -> None:
-    seen, _ = await attack(runtime, world, f"open({path!r}, 'w')")
-    assert seen.error == "exception"
-
-
-async def test_a_tool_has_no_descriptor_but_its_channel(runtime: LocalBackend, world: World) -> None:
-    body = """
-found = []
-for fd in range(64):
-    try: found.append((fd, os.fstat(fd).st_mode >> 12))
-    except OSError: pass
-return found
-"""
-    seen, _ = await attack(runtime, world, body)
-    kinds = [kind for fd, kind in seen.value if fd > 2]
-    assert [kind for fd, kind in seen.value if fd <= 2] == [2, 2, 2]  # character devices: /dev/null
-    assert kinds == [12]  # one socket
-
-
-async def test_privileges_are_gone_and_do_not_come_back(runtime: LocalBackend, world: World) -> None:
-    body = """
-import ctypes
-libc = ctypes.CDLL(None, use_errno=True)
-found = []
-for name, call in {
-    'setuid': lambda: os.setuid(0),
-    'mount': lambda: libc.mount(b'tmpfs', b'/usr', b'tmpfs', 0, None) and os.strerror(1) and exec('raise OSError'),
-    'chroot': lambda: os.chroot('/usr'),
-    'hostname': lambda: socket.sethostname('x'),
-    'ptrace': lambda: open('/proc/1/mem'),
-}.items():
-    try: call()
-    except OSError: continue
-    found.append(name)
-return found
-"""
-    seen, _ = await attack(runtime, world, body)
-    assert [name for name in seen.value if name != "setuid" or os.getuid() == 0] == []
-
-
-async def test_signals_reach_nobody_else(runtime: LocalBackend, world: World) -> None:
-    body = """
-for pid in (-1, 2, 3, 4, 5, os.getppid() or 99999):
-    try: os.kill(pid, 9)
-    except OSError: pass
-return 5
-"""
-    seen, _ = await attack(runtime, world, body)
-    assert seen.value == 5
-
-
-async def test_attributes_of_files_outside_stay_as_they_are(
-    runtime: LocalBackend, world: World, tmp_path: Path
-) -> None:
-    mine = tmp_path / "mine.txt"
-    mine.write_text("x")
-    before = mine.stat()
-    body = f"os.chmod({str(mine)!r}, 0o777)"
-    assert (await attack(runtime, world, body))[0].error == "exception"
-    assert (await attack(runtime, world, body.replace("chmod", "utime").replace("0o777", "(1, 1)")))[
-        0
-    ].error == "exception"
-    assert mine.stat() == before
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "os._exit(3)",
-        "import ctypes; ctypes.string_at(0)",
-        "sys.setrecursionlimit(10**9)\ndef f(): return f()\nf()",
-        "for fd in range(64):\n    try: os.write(fd, b'\\0\\0\\0\\x05hello')\n    except OSError: pass",
-        "for fd in range(3, 64):\n    try: os.write(fd, b'\\xff' * 10)\n    except OSError: pass",
-        "for fd in range(64):\n    try: os.close(fd)\n    except OSError: pass",
-    ],
-)
-async def test_a_tool_that_breaks_its_process_is_an_observation(runtime: LocalBackend, world: World, body: str) -> None:
-    seen, _ = await attack(runtime, world, body)
-    assert seen.error in ("crashed", "exception", "timeout")
-
-
-async def test_printing_is_bounded_and_leaves_the_answer_whole(runtime: LocalBackend, world: World) -> None:
-    seen, _ = await attack(
-        runtime, world, "for _ in range(300): print('x' * 100_000)\nos.write(1, b'x')\nos.write(2, b'x')\nreturn 5"
-    )
-    assert seen.value == 5
 
 
 async def test_links_and_pipes_in_the_folder_are_reported_not_followed(runtime: LocalBackend, world: World) -> None:
@@ -300,13 +78,6 @@ return 1
     assert found["pipe"] == {"problem": "not a regular file"}
     with pytest.raises(SandboxError, match="link"):
         await instance.snapshot()
-
-
-async def test_module_level_code_runs_only_inside(runtime: LocalBackend, world: World, tmp_path: Path) -> None:
-    mark = tmp_path / "ran"
-    instance = await runtime.open(world(f"open({str(mark)!r}, 'w')\n"))
-    assert (await instance.call("ping", {})).error == "exception"
-    assert not mark.exists()
 
 
 async def test_the_protections_that_hold_are_described(runtime: LocalBackend) -> None:

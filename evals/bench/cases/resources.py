@@ -12,7 +12,11 @@ HEAVY = ("exception", "tool_error", "crashed", "out_of_memory", "timeout")
 
 hostile("ten gigabytes at once", "return len(bytearray(10_000_000_000))", errors=HEAVY)
 hostile("memory in endless pieces", "keep = []\nwhile True: keep.append(bytearray(1_000_000))", errors=HEAVY)
-hostile("memory mapped in one piece", "import mmap\nm = mmap.mmap(-1, 4_000_000_000)\nreturn len(m)", errors=HEAVY)
+hostile(
+    "memory mapped in one piece",
+    "import mmap\nm = mmap.mmap(-1, 4_000_000_000)\nfor n in range(0, len(m), 4096): m[n] = 1",
+    errors=HEAVY,
+)
 hostile("shared memory mapped in pieces", "import mmap\nkeep = []\nwhile True:\n    m = mmap.mmap(-1, 16_000_000)\n"
         "    m[::4096] = b'x' * len(m[::4096])\n    keep.append(m)", errors=HEAVY)  # fmt: skip
 hostile("a text that doubles", "x = 'x'\nwhile True: x += x", errors=HEAVY)
