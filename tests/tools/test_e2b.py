@@ -30,7 +30,7 @@ async def cloud() -> AsyncIterator[Double]:
 
 
 def settings(cloud: Double, **more: Any) -> E2BRuntime:
-    given = {"call_timeout_s": 5.0, "run_timeout_s": 5.0, "memory_mb": 256, "disk_mb": 8, "api_key": KEY}
+    given = {"call_timeout_s": 30.0, "run_timeout_s": 30.0, "memory_mb": 256, "disk_mb": 8, "api_key": KEY}
     return E2BRuntime(**{**given, "api_url": cloud.url, "sandbox_url": cloud.url, **more})
 
 
@@ -219,14 +219,14 @@ def tool():
         except BaseException: pass
 def ping(): return open("left.txt").read()
 """
-    async with open_runtime(settings(cloud, call_timeout_s=0.5)) as runtime:
+    async with open_runtime(settings(cloud, call_timeout_s=2.0)) as runtime:
         instance = await runtime.open(world(source))
         (machine,) = cloud.machines.values()
         before = processes_of(machine.folder)
         started = time.monotonic()
         seen = await instance.call("tool", {})
         assert (seen.error, len(before)) == ("timeout", 1)
-        assert 0.5 <= time.monotonic() - started < 5
+        assert 2.0 <= time.monotonic() - started < 10
         assert not set(before) & set(processes_of(machine.folder))
         assert (await instance.call("ping", {})).value == "x"
         assert len(cloud.made) == 1
@@ -238,7 +238,7 @@ def solve(tools):
     tools.update_book_copies(book_id="B001", copies=7)
     while True: pass
 """
-    async with open_runtime(settings(cloud, run_timeout_s=1.0)) as runtime:
+    async with open_runtime(settings(cloud, run_timeout_s=3.0)) as runtime:
         instance = await runtime.open(library.root)
         result = await instance.run(source, "solve", {})
         assert (result.ok, result.error, len(result.calls)) == (False, "timeout", 1)
@@ -263,7 +263,7 @@ HOSTILE = (
 
 async def test_a_hostile_call_is_an_observation_and_the_next_one_works(cloud: Double, world: World) -> None:
     tools = "".join(f"def tool{number}(): {body}\n" for number, (body, _) in enumerate(HOSTILE))
-    async with open_runtime(settings(cloud, call_timeout_s=2.0)) as runtime:
+    async with open_runtime(settings(cloud, call_timeout_s=4.0)) as runtime:
         instance = await runtime.open(world(f"import os, time\n{tools}def ping(): return 1"))
         for number, (body, error) in enumerate(HOSTILE):
             assert (await instance.call(f"tool{number}", {})).error == error, body
@@ -350,7 +350,7 @@ async def test_a_sandbox_lost_twice_is_infra_until_a_reset(cloud: Double, runtim
 
 async def test_state_that_a_killed_call_left_is_not_made_up(cloud: Double, world: World) -> None:
     source = "def tool():\n    open('x', 'w')\n    while True: pass\ndef ping(): return 1"
-    async with open_runtime(settings(cloud, call_timeout_s=0.5)) as runtime:
+    async with open_runtime(settings(cloud, call_timeout_s=4.0)) as runtime:
         instance = await runtime.open(world(source))
         assert (await instance.call("tool", {})).error == "timeout"
         cloud.lose()
