@@ -205,6 +205,8 @@ class McpInstance:
 
     async def run(self, source: str, function: str, arguments: Mapping[str, Any]) -> RunResult:
         """The program has a process and an empty folder of its own; of the instance it sees the tools."""
+        if self._closed:
+            raise SandboxError("The instance is closed.")
         calls: list[Call] = []
         backend = self._backend
         process = await (await backend.programs()).spawn(backend.order(self._seed))
