@@ -6,12 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agent_world.schema import ColumnType, Json
+from agent_world.tools.tables.numbers import read_numbers
 
 MISSING = {"", "NA", "N/A", "n/a", "#N/A", "-", "–", "—", "NULL", "null", "None", "NaN", "nan"}
 """Ways in which published tables write that a value is missing."""
 TRUTH = {"true": True, "false": False, "yes": True, "no": False}
-INTEGER = re.compile(r"[-−]?(0|[1-9]\d{0,17}|[1-9]\d{0,2}(,\d{3})+)")
-NUMBER = re.compile(r"[-−]?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)?(\.\d+)?([eE][-+]?\d+)?")
 CODE = re.compile(r"[A-Z]{2}")
 CODE_NAME = re.compile(r"(^|_)(zip|zipcode|postal|postcode|fips|phone|telephone|isbn|ean|code|numeric)($|_)")
 """Names of columns whose digits are a code: nobody adds up postcodes, and `02138` is not 2138."""
@@ -48,11 +47,11 @@ def typed(name: str, values: Sequence[Json]) -> tuple[ColumnType, list[Json]]:
         return "boolean", [None if v is None else TRUTH[v.lower()] for v in text]
     if CODE_NAME.search(name) or not said:
         return "string", list(text)
-    if _all(said, INTEGER.fullmatch):
-        return "integer", [None if v is None else int(_plain(v)) for v in text]
-    if _all(said, NUMBER.fullmatch) and all(any(c.isdigit() for c in v) for v in said):
-        return _numbers([None if v is None else float(_plain(v)) for v in text])
-    return "string", list(text)
+    numbers = read_numbers(said)
+    if numbers is None:
+        return "string", list(text)
+    read = iter(numbers)
+    return _numbers([None if v is None else next(read) for v in text])
 
 
 def _numbers(values: Sequence[Json]) -> tuple[ColumnType, list[Json]]:
@@ -64,10 +63,6 @@ def _numbers(values: Sequence[Json]) -> tuple[ColumnType, list[Json]]:
 
 def _text(value: Json) -> str:
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
-
-
-def _plain(text: str) -> str:
-    return text.replace(",", "").replace("−", "-")
 
 
 def _all(values: Sequence[str], test: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import keyword
 import re
+import unicodedata
 from collections.abc import Sequence
 
 IRREGULAR = {
@@ -15,7 +16,10 @@ PLURAL = {one: many for many, one in IRREGULAR.items()}
 
 
 def snake_case(text: str) -> str:
-    """`IMDB Rating` -> `imdb_rating`, `MPG.city` -> `mpg_city`, `milesPerGallon` -> `miles_per_gallon`."""
+    """`IMDB Rating` -> `imdb_rating`, `MPG.city` -> `mpg_city`, `milesPerGallon` -> `miles_per_gallon`,
+    `Fläche (km²)` -> `flache_km2`."""
+    text = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
+    text = "".join(c for c in text if not unicodedata.combining(c))
     text = text.replace("\ufeff", "").replace("%", " percent ").replace("#", " number ").replace("°", " degrees ")
     text = re.sub(r"([a-z\d])([A-Z])", r"\1_\2", text)
     text = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")

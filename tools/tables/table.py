@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent_world.schema import Column, ColumnType, FileFormat, ForeignKey, Json, Table
-from agent_world.tools.tables.cells import clean, typed, without_markers
+from agent_world.tools.tables.cells import CODE_NAME, clean, typed, without_markers
 from agent_world.tools.tables.names import singular, unique_names
+from agent_world.tools.tables.numbers import shared_unit
 
 if TYPE_CHECKING:
     from agent_world.tools.web.page import RawTable
@@ -61,10 +62,12 @@ class DataTable:
 def read_table(raw: "RawTable", name: str) -> DataTable:
     """Type the columns, drop empty and repeated rows, find the key. May have no rows left; facts are never altered."""
     names, notes = unique_names(raw.header)
+    notes = [*raw.notes, *notes]
     width = len(names)
     cells = [[clean(cell) for cell in row[:width]] + [None] * (width - len(row)) for row in raw.rows]
     cells = [row for row in cells if [str(c) for c in row] != [clean(h) for h in raw.header]]
     columns = [without_markers(values) for values in zip(*cells, strict=True)] if cells else [[] for _ in names]
+    names, columns = _without_units(names, columns, notes)
     types: dict[str, ColumnType] = {}
     kept: dict[str, list[Json]] = {}
     for title, values in zip(names, columns, strict=True):
@@ -76,6 +79,21 @@ def read_table(raw: "RawTable", name: str) -> DataTable:
     if len(rows) < len(cells):
         notes.append(f"{len(cells) - len(rows)} empty or repeated rows dropped")
     return _with_key(DataTable(name, tuple(kept), tuple(types.values()), tuple(rows), key="", notes=tuple(notes)))
+
+
+def _without_units(
+    names: Sequence[str], columns: Sequence[list[Json]], notes: list[str]
+) -> tuple[list[str], list[list[Json]]]:
+    """A unit that all cells of a column carry goes into its name: `weight` of `12 kg` becomes `weight_kg` of 12."""
+    named, bare = list(names), list(columns)
+    for place, (name, values) in enumerate(zip(names, columns, strict=True)):
+        if CODE_NAME.search(name) or not (found := shared_unit(values)):
+            continue
+        unit, word, bare[place] = found
+        wanted = name if word in name.split("_") or name.endswith(word) else f"{name}_{word}"
+        named[place] = wanted if wanted == name or wanted not in named else name
+        notes.append(f"unit {unit} of every cell of {name} is in the name {named[place]}")
+    return named, bare
 
 
 def _without_repeats(rows: Iterable[tuple[Json, ...]]) -> list[tuple[Json, ...]]:

@@ -2,14 +2,17 @@
 
 The browser has no network of its own: each of its requests is answered by our `Fetcher`, under the same rules as
 ours (http(s) only, no private address unless allowed, size cap, timeout), and whatever escaped that would end at a
-proxy that does not exist. One browser and one context serve a process; pages are reused, so the number of processes
-stays flat. Dialogs are dismissed, downloads and service workers refused.
+proxy that does not exist. Dialogs are dismissed, downloads and service workers refused.
+
+One browser serves a process. A site has contexts of its own, so that nothing passes from site to site; a context whose
+page failed in any way is closed, a sound one serves a few pages more. After `web.recycle_pages` pages, or when it has
+crashed, the browser is started afresh. So memory and the number of processes stay flat.
 """
 
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,8 +41,32 @@ FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
 HTML_AND_TEXT = "() => [document.documentElement.outerHTML, document.body ? document.body.innerText : '']"
+TAB_PAGES = 25
+"""Pages that one context serves, at most."""
+MOST_IDLE = 4
+LONGEST_CLOSE_S = 10.0
 LONGEST_SCRIPT_WAIT_S = 5.0
 """How long a page's scripts may take to fill its tables; what is there by then is taken."""
+
+
+@dataclass(slots=True)
+class _Running:
+    """A started Chromium."""
+
+    browser: "playwright.Browser"
+    pages: int = 0
+    active: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Tab:
+    """A page in a context of its own, for one site."""
+
+    site: str
+    running: _Running
+    context: "playwright.BrowserContext"
+    page: "playwright.Page"
+    pages: int = 0
 
 
 @dataclass(slots=True)
@@ -48,34 +75,87 @@ class Browser:
 
     settings: WebSettings
     fetcher: Fetcher
-    context: "playwright.BrowserContext"
-    _idle: list["playwright.Page"] = field(default_factory=list)
+    _launch: Callable[[], Awaitable["playwright.Browser"]]
+    _running: _Running
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _idle: list[_Tab] = field(default_factory=list)
 
     @property
     def version(self) -> str:
-        return self.context.browser.version if self.context.browser else "unknown"
+        return self._running.browser.version
 
     async def read(self, address: str) -> Page:
         """The page as a person would see it. Raises `WebError` when it is refused, unreachable or no HTML page."""
         import playwright.async_api as playwright
 
-        guard.parse(address)
-        tab = self._idle.pop() if self._idle else await self._new_tab()
         visit = Visit(self.fetcher, address)
         wait = min(LONGEST_SCRIPT_WAIT_S, self.settings.page_timeout_s)
         try:
-            # The outer limit holds for scripts that never let go: `evaluate` has none of its own.
-            async with asyncio.timeout(self.settings.page_timeout_s + 2 * wait):
-                html, text = await self._render(tab, visit, wait)
+            async with self._tab(guard.origin(address)) as tab:
+                # The outer limit holds for scripts that never let go: `evaluate` has none of its own.
+                async with asyncio.timeout(self.settings.page_timeout_s + 2 * wait):
+                    html, text = await self._render(tab, visit, wait)
             document = visit.document()
         except (playwright.Error, TimeoutError) as error:
-            await _close(tab)
             raise visit.failure or WebError(f"{address} could not be shown: {_first_line(error)}.") from error
-        except BaseException:
-            await _close(tab)
-            raise
-        self._idle.append(tab)
         return await asyncio.to_thread(read_document, html, text, document, tuple(visit.data))
+
+    @asynccontextmanager
+    async def _tab(self, site: str) -> AsyncIterator["playwright.Page"]:
+        """A blank page in a context of the site's own. Only one that was left in order is used again."""
+        running = await self._lease()
+        try:
+            tab = await self._open(site, running)
+            sound = False
+            try:
+                yield tab.page
+                sound = True
+            finally:
+                await self._put_back(tab, sound)
+        finally:
+            running.active -= 1
+            await self._retire(running)
+
+    async def _open(self, site: str, running: _Running) -> _Tab:
+        for tab in self._idle:
+            if tab.site == site and tab.running is running:
+                self._idle.remove(tab)
+                return tab
+        context = await running.browser.new_context(service_workers="block", accept_downloads=False)
+        try:
+            page = await context.new_page()
+        except BaseException:
+            await _close(context)
+            raise
+        page.on("dialog", _dismiss)
+        page.on("popup", _refuse)
+        return _Tab(site, running, context, page)
+
+    async def _put_back(self, tab: _Tab, sound: bool) -> None:
+        tab.pages += 1
+        if sound and tab.pages < TAB_PAGES and tab.running is self._running:
+            self._idle.append(tab)
+            tab = self._idle.pop(0) if len(self._idle) > MOST_IDLE else tab
+        if tab not in self._idle and not await _close(tab.context):
+            tab.running.pages = self.settings.recycle_pages  # it does not obey: the next page gets a fresh browser
+
+    async def _lease(self) -> _Running:
+        async with self._lock:
+            if (old := self._running).pages >= self.settings.recycle_pages or not old.browser.is_connected():
+                self._running = _Running(await self._launch())
+                self._idle = []  # their contexts end with the browser
+                await self._retire(old)
+            self._running.pages += 1
+            self._running.active += 1
+            return self._running
+
+    async def _retire(self, running: _Running) -> None:
+        """Close a browser that has been replaced, as soon as nobody reads with it."""
+        if running is not self._running and running.active == 0:
+            await _close(running.browser)
+
+    async def close(self) -> None:
+        await _close(self._running.browser)
 
     async def _render(self, tab: "playwright.Page", visit: Visit, wait: float) -> tuple[str, str]:
         """HTML and visible text when the page has settled; the tab is blank and without rules afterwards."""
@@ -89,22 +169,28 @@ class Browser:
         return html, text
 
     async def download(self, address: str) -> tuple[RawTable, ...]:
-        """Tables of a CSV, JSON or XLSX file. Raises `WebError` when it is refused, unreachable or another kind."""
+        """Tables of a data file (`extract.ENDINGS`). Raises `WebError` when it is refused, unreachable or another
+        kind."""
         found = await self.fetcher.get(address)
         return await asyncio.to_thread(download_tables, found)
 
-    async def _new_tab(self) -> "playwright.Page":
-        tab = await self.context.new_page()
-        tab.on("dialog", _dismiss)
-        tab.on("popup", _close)
-        return tab
 
-
-async def _close(tab: "playwright.Page") -> None:
+async def _close(part: "playwright.Page | playwright.BrowserContext | playwright.Browser") -> bool:
+    """Whether it is closed now."""
     import playwright.async_api as playwright
 
-    with suppress(playwright.Error):  # a crashed page is closed already
-        await tab.close()
+    try:
+        async with asyncio.timeout(LONGEST_CLOSE_S):
+            await part.close()
+    except playwright.Error:
+        return True  # it crashed, so it is closed already
+    except TimeoutError:
+        return False
+    return True
+
+
+async def _refuse(popup: "playwright.Page") -> None:
+    await _close(popup)
 
 
 async def _dismiss(dialog: "playwright.Dialog") -> None:
@@ -124,10 +210,13 @@ async def open_browser(settings: WebSettings) -> AsyncIterator[Browser]:
     async with AsyncExitStack() as stack:
         fetcher = await stack.enter_async_context(open_fetcher(settings))
         driver = await stack.enter_async_context(async_playwright())
-        chromium = await _launch(driver.chromium, settings)
-        stack.push_async_callback(chromium.close)
-        context = await chromium.new_context(service_workers="block", accept_downloads=False)
-        yield Browser(settings, fetcher, context)
+
+        async def launch() -> "playwright.Browser":
+            return await _launch(driver.chromium, settings)
+
+        browser = Browser(settings, fetcher, launch, _Running(await launch()))
+        stack.push_async_callback(browser.close)
+        yield browser
 
 
 async def _launch(chromium: "playwright.BrowserType", settings: WebSettings) -> "playwright.Browser":

@@ -7,11 +7,15 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from lxml.html import HtmlElement
 
+from agent_world.tools.web.embedded import data_downloads, json_ld, json_ld_grids, script_grids, stated_licence
+from agent_world.tools.web.extract import ENDINGS
 from agent_world.tools.web.fetch import Received
-from agent_world.tools.web.html_tables import html_grids, parse_html
+from agent_world.tools.web.grid import Grid
+from agent_world.tools.web.html_tables import html_grids
+from agent_world.tools.web.html_text import parse_html
 from agent_world.tools.web.page import Link, LinkKind, Page, RawTable
+from agent_world.tools.web.records import definition_grids, record_grids
 
-DOWNLOADS = (".csv", ".tsv", ".json", ".xlsx")
 NEXT_WORDS = ("next", "next page", "next ›", "next »", "next →", "›", "»", "→")
 """Texts of a link to the next page of a listing, where the page does not say `rel=next`."""
 
@@ -19,15 +23,32 @@ NEXT_WORDS = ("next", "next page", "next ›", "next »", "next →", "›", "»
 def read_document(html: str, text: str, document: Received, data: Iterable[Received] = ()) -> Page:
     """`html` and `text` as rendered, `document` as received, `data` what its scripts fetched."""
     tree = parse_html(html)
+    for unseen in tree.xpath("//template | //noscript"):
+        unseen.drop_tree()
     title = " ".join((tree.findtext(".//title") or "").split())
-    licence = _licence(tree)
+    things = json_ld(tree)
+    licence = _licence(tree) or stated_licence(things)
     parts = [document.sha256, *(r.sha256 for r in sorted(data, key=lambda r: r.address))]
     sha256 = parts[0] if len(parts) == 1 else hashlib.sha256("".join(parts).encode()).hexdigest()
-    tables = tuple(
-        RawTable(grid.title, grid.header, grid.rows, document.address, document.as_of, sha256, licence)
-        for grid in html_grids(tree, title)
-    )
-    return Page(document.address, title, text, tables, _links(tree, document.address), licence, document.as_of)
+
+    def raw(grid: Grid) -> RawTable:
+        return RawTable(
+            grid.title, grid.header, grid.rows, document.address, document.as_of, sha256, licence, grid.kind, grid.notes
+        )
+
+    subject = _subject(tree) or title
+    grids = [*html_grids(tree, title), *definition_grids(tree, subject), *record_grids(tree, subject)]
+    grids += json_ld_grids(things, subject)
+    grids += script_grids(tree, title, grids)
+    tables = tuple(raw(grid) for grid in grids if grid.kind == "table")
+    facts = tuple(raw(grid) for grid in grids if grid.kind == "record")
+    links = _links(tree, document.address, data_downloads(things))
+    return Page(document.address, title, text, tables, links, licence, document.as_of, facts)
+
+
+def _subject(tree: HtmlElement) -> str:
+    """What the page is about: its first heading, which lacks the site's name that titles have."""
+    return next((text for h1 in tree.iter("h1") if (text := " ".join(h1.text_content().split()))), "")
 
 
 def _licence(tree: HtmlElement) -> str | None:
@@ -41,8 +62,8 @@ def _licence(tree: HtmlElement) -> str | None:
     return None
 
 
-def _links(tree: HtmlElement, address: str) -> tuple[Link, ...]:
-    """Links to http(s) in order, each address once; links to the page itself are left out."""
+def _links(tree: HtmlElement, address: str, files: Iterable[tuple[str, str]]) -> tuple[Link, ...]:
+    """Links to http(s) in order, each address once; links to the page itself are left out. `files` are downloads."""
     base = urljoin(address, next(iter(tree.xpath("//base/@href")), ""))
     found: dict[str, Link] = {}
     for element in tree.xpath("//a[@href] | //link[@rel='next' and @href]"):
@@ -52,6 +73,9 @@ def _links(tree: HtmlElement, address: str) -> tuple[Link, ...]:
         link = Link(" ".join(element.text_content().split()), target, _kind(element, target))
         if target not in found or (link.kind == "next" and found[target].kind == "page"):
             found[target] = link
+    for name, file in files:
+        if (target := _absolute(base, file)) and target != urldefrag(address).url:
+            found[target] = Link(name, target, "download")
     return tuple(found.values())
 
 
@@ -68,4 +92,4 @@ def _kind(element: HtmlElement, target: str) -> LinkKind:
     if "next" in (element.get("rel") or "").lower().split() or text in NEXT_WORDS:
         return "next"
     ending = PurePosixPath(urlsplit(target).path).suffix.lower()
-    return "download" if ending in DOWNLOADS or element.get("download") is not None else "page"
+    return "download" if ending in ENDINGS or element.get("download") is not None else "page"

@@ -18,9 +18,12 @@ from protego import Protego
 from agent_world.errors import WebError
 from agent_world.settings import WebSettings
 from agent_world.tools.web import guard
+from agent_world.tools.web.connect import PrivateAddress, Resolve, guarded_transport, look_up
+from agent_world.tools.web.retry import wished_pause
 
 AGENT = "agent-world"
 REDIRECTS = 5
+BUSY_TRIES = 3
 LONGEST_DELAY_S = 30.0
 """A site may ask for a longer pause between requests; we give up waiting there."""
 UNSENT = frozenset({"host", "connection", "accept-encoding", "content-length"})
@@ -60,27 +63,52 @@ class Fetcher:
 
     settings: WebSettings
     client: httpx.AsyncClient
+    public: httpx.AsyncClient
+    """Connects to public addresses alone, whatever the settings allow."""
     _robots: dict[str, Protego] = field(default_factory=dict)
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
     _last: dict[str, float] = field(default_factory=dict)
 
     async def get(self, address: str) -> Received:
-        """A page or download that a person would open: robots.txt and the pause between requests apply, and a
-        status of 400 or more is an error."""
-        await self.require_allowed(address)
-        found = await self.raw(address)
+        """A page or download that a person would open: robots.txt and the pause between requests apply, redirects
+        to other sites are asked for too, and a status of 400 or more is an error. A site that is busy and says for
+        how long (`Retry-After`) is asked again, twice at most."""
+        for attempt in range(BUSY_TRIES):
+            await self.require_allowed(address)
+            found = await self._request(address, polite=True)
+            pause = wished_pause(found.headers) if found.status in (429, 503) else None
+            if pause is None or pause > LONGEST_DELAY_S or attempt == BUSY_TRIES - 1:
+                break
+            await asyncio.sleep(pause)
         if found.status >= 400:
             raise WebError(f"{address} answered {found.status}; check the address.")
         return found
 
     async def raw(
-        self, address: str, method: str = "GET", headers: Mapping[str, str] | None = None, body: bytes | None = None
+        self,
+        address: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        home: str | None = None,
     ) -> Received:
-        """One request under the address and size rules alone; any status is a result."""
+        """One request under the address and size rules alone; any status is a result. With `home`, an origin, all
+        other origins must be public, also where private addresses are allowed."""
         sent = {k: v for k, v in (headers or {}).items() if k.lower() not in UNSENT and not k.startswith(":")}
+        return await self._request(address, method, sent, body, home)
+
+    async def _request(
+        self,
+        address: str,
+        method: str = "GET",
+        headers: dict[str, str] | None = None,
+        body: bytes | None = None,
+        home: str | None = None,
+        polite: bool = False,
+    ) -> Received:
         try:
             async with asyncio.timeout(self.settings.page_timeout_s):
-                return await self._follow(address, method, sent, body)
+                return await self._follow(address, method, headers or {}, body, home, polite)
         except TimeoutError as error:
             limit = self.settings.page_timeout_s
             raise WebError(f"{address} did not answer within {limit:g} s (web.page_timeout_s).") from error
@@ -92,19 +120,12 @@ class Fetcher:
         site = guard.origin(address)
         async with self._locks.setdefault(site, asyncio.Lock()):
             rules = await self._rules(site)
-            if not rules.can_fetch(address, AGENT):
-                raise WebError(f"{address} is refused by the site's robots.txt.")
+            _require_permitted(rules, address)
             pause = max(self.settings.delay_s, min(rules.crawl_delay(AGENT) or 0.0, LONGEST_DELAY_S))
             loop = asyncio.get_running_loop()
             if (rest := self._last.get(site, -pause) + pause - loop.time()) > 0:
                 await asyncio.sleep(rest)
             self._last[site] = loop.time()
-
-    async def require_address(self, address: str) -> None:
-        if self.settings.allow_private:
-            guard.parse(address)
-        else:
-            await guard.require_public(address)
 
     async def _rules(self, site: str) -> Protego:
         if site not in self._robots:
@@ -115,10 +136,16 @@ class Fetcher:
             self._robots[site] = Protego.parse(text)
         return self._robots[site]
 
-    async def _follow(self, address: str, method: str, headers: dict[str, str], body: bytes | None) -> Received:
+    async def _follow(
+        self, address: str, method: str, headers: dict[str, str], body: bytes | None, home: str | None, polite: bool
+    ) -> Received:
+        first = guard.origin(address)
         for _ in range(REDIRECTS + 1):
-            await self.require_address(address)
-            found = await self._once(address, method, headers, body)
+            site = guard.origin(address)
+            if polite and site != first:
+                _require_permitted(await self._rules(site), address)
+            client = self.client if home in (None, site) else self.public
+            found = await self._once(client, address, method, headers, body)
             target = found.headers.get("location")
             if found.status not in (301, 302, 303, 307, 308) or not target:
                 return found
@@ -127,29 +154,35 @@ class Fetcher:
                 method, body = "GET", None
         raise WebError(f"{address} is refused: more than {REDIRECTS} redirects.")
 
-    async def _once(self, address: str, method: str, headers: dict[str, str], body: bytes | None) -> Received:
-        async with self.client.stream(method, address, headers=headers, content=body) as response:
-            self._check_peer(address, response)
-            parts, size = [], 0
-            async for part in response.aiter_bytes():
-                size += len(part)
-                if size > self.settings.max_bytes:
-                    raise WebError(f"{address} is refused: it is larger than {self.settings.max_bytes} bytes.")
-                parts.append(part)
-            return Received(str(response.url), response.status_code, response.headers, b"".join(parts))
+    async def _once(
+        self, client: httpx.AsyncClient, address: str, method: str, headers: dict[str, str], body: bytes | None
+    ) -> Received:
+        try:
+            async with client.stream(method, address, headers=headers, content=body) as response:
+                parts, size = [], 0
+                async for part in response.aiter_bytes():
+                    size += len(part)
+                    if size > self.settings.max_bytes:
+                        raise WebError(f"{address} is refused: it is larger than {self.settings.max_bytes} bytes.")
+                    parts.append(part)
+                return Received(str(response.url), response.status_code, response.headers, b"".join(parts))
+        except PrivateAddress as error:
+            raise guard.refusal(address, error.ip) from error
 
-    def _check_peer(self, address: str, response: httpx.Response) -> None:
-        """A name may resolve to another address at the moment of connecting than when it was checked."""
-        stream = response.extensions.get("network_stream")
-        peer = stream.get_extra_info("server_addr") if stream else None
-        if peer and not self.settings.allow_private and not guard.is_public(str(peer[0])):
-            raise guard.refusal(address, str(peer[0]))
+
+def _require_permitted(rules: Protego, address: str) -> None:
+    if not rules.can_fetch(address, AGENT):
+        raise WebError(f"{address} is refused by the site's robots.txt.")
 
 
 @asynccontextmanager
-async def open_fetcher(settings: WebSettings) -> AsyncIterator[Fetcher]:
+async def open_fetcher(settings: WebSettings, resolve: Resolve = look_up) -> AsyncIterator[Fetcher]:
     """Environment proxies are not used: the address rules could not see past them."""
-    async with httpx.AsyncClient(
-        timeout=settings.page_timeout_s, trust_env=False, headers={"user-agent": f"Mozilla/5.0 (compatible; {AGENT})"}
-    ) as client:
-        yield Fetcher(settings, client)
+
+    def client(allow_private: bool) -> httpx.AsyncClient:
+        transport = guarded_transport(resolve, allow_private)
+        agent = {"user-agent": f"Mozilla/5.0 (compatible; {AGENT})"}
+        return httpx.AsyncClient(transport=transport, timeout=settings.page_timeout_s, trust_env=False, headers=agent)
+
+    async with client(settings.allow_private) as own, client(False) as public:
+        yield Fetcher(settings, own, public)

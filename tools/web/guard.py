@@ -1,8 +1,6 @@
 """Which addresses may be asked at all: http(s) only, and no private network unless the settings allow it."""
 
-import asyncio
 import ipaddress
-import socket
 from urllib.parse import SplitResult, urlsplit
 
 from agent_world.errors import WebError
@@ -31,18 +29,6 @@ def is_public(ip: str) -> bool:
     found = ipaddress.ip_address(ip.partition("%")[0])
     inner = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None)
     return found.is_global and not found.is_multicast and (inner is None or inner.is_global)
-
-
-async def require_public(address: str) -> None:
-    """Raise `WebError` unless every address that the host resolves to is public."""
-    parts = parse(address)
-    host = parts.hostname or ""
-    try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, parts.port or 443, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise WebError(f"{address} cannot be reached: the host {host!r} is not known.") from error
-    if private := next((str(entry[4][0]) for entry in found if not is_public(str(entry[4][0]))), None):
-        raise refusal(address, private)
 
 
 def refusal(address: str, ip: str) -> WebError:

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 LinkKind = Literal["page", "next", "download"]
+TableKind = Literal["table", "record"]
+"""A record is the facts of one page: one row, its first cell the page's title under the header `page`. Records of many
+pages of one kind make a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,9 @@ class RawTable:
     sha256: str
     """Of the bytes received; where a script filled the table, of the page's and of its data's, in order of address."""
     licence: str | None
+    kind: TableKind = "table"
+    notes: tuple[str, ...] = ()
+    """What was left out of the rows, or where in the file they were: a total, a line above, an archive's entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +50,5 @@ class Page:
     links: tuple[Link, ...]
     licence: str | None
     as_of: str | None
+    records: tuple[RawTable, ...] = ()
+    """Facts about what the page is about: infoboxes, definition lists, JSON-LD of one thing."""

@@ -1,10 +1,8 @@
 """A real Chromium on real pages: the offline web's, and some that misbehave."""
 
 import asyncio
-import os
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from agent_world.examples.web import serve
 from agent_world.settings import WebSettings
 from agent_world.tools.web.browser import Browser, open_browser
 from agent_world.tools.web.page import Page, RawTable
+from tests.tools.web.processes import chromium_processes
 from tests.tools.web.sites import Answer, Site, free_port, serve_answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -197,25 +196,6 @@ async def test_reads_at_once_do_not_mix_and_processes_stay_few(web: str, browser
         assert [page.address for page in pages] == [web + path for path in paths]
         assert [page.tables[0].title for page in pages] == ["Airlines", "Species", "Birthplaces"]
     assert 0 < chromium_processes() <= before + 1
-
-
-def chromium_processes() -> int:
-    """Processes below this one whose program is a Chromium."""
-    parents, browsers = {}, set()
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it ended meanwhile
-            head, _, rest = entry.read_text().rpartition(")")
-            pid = int(entry.parent.name)
-            parents[pid] = int(rest.split()[1])
-            browsers |= {pid} if "chrom" in head or "headless" in head else set()
-    return sum(os.getpid() in ancestors(pid, parents) for pid in browsers)
-
-
-def ancestors(pid: int, parents: dict[int, int]) -> set[int]:
-    found = set()
-    while (pid := parents.get(pid, 0)) and pid not in found:
-        found.add(pid)
-    return found
 
 
 async def test_without_a_browser_the_remedy_is_named(tmp_path: Path) -> None:

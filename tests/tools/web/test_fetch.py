@@ -122,3 +122,75 @@ async def test_the_pause_between_requests_to_a_host_is_kept(site: Site) -> None:
         for _ in range(3):
             await fetcher.get(f"{site.address}/page")
     assert time.monotonic() - started >= 0.4
+
+
+async def test_what_is_checked_is_what_is_connected_to(site: Site) -> None:
+    """DNS rebinding needs a second look at the name, after the check: there is none."""
+    site.answers["/"] = Answer("secret")
+    port, asked = int(site.address.rpartition(":")[2]), list[str]()
+
+    async def resolve(host: str, port: int) -> list[str]:
+        asked.append(host)
+        return ["127.0.0.1"]
+
+    async with open_fetcher(WebSettings(), resolve) as fetcher:
+        with pytest.raises(WebError, match=r"127\.0\.0\.1 is a private"):
+            await fetcher.get(f"http://name.example:{port}/")
+    assert site.asked == []
+    async with open_fetcher(LOCAL, resolve) as fetcher:
+        asked.clear()
+        assert (await fetcher.raw(f"http://name.example:{port}/")).body == b"secret"
+    assert asked == ["name.example"]
+
+
+async def test_every_address_of_a_name_must_be_public_and_the_next_is_tried(site: Site) -> None:
+    site.answers["/"] = Answer("here")
+    port = int(site.address.rpartition(":")[2])
+
+    async def several(host: str, port: int) -> list[str]:
+        return ["93.184.215.14", "127.0.0.1"] if host == "mixed.example" else ["127.0.0.9", "127.0.0.1"]
+
+    async with open_fetcher(WebSettings(), several) as fetcher:
+        with pytest.raises(WebError, match=r"127\.0\.0\.1 is a private"):
+            await fetcher.get(f"http://mixed.example:{port}/")
+    async with open_fetcher(LOCAL, several) as fetcher:
+        assert (await fetcher.raw(f"http://local.example:{port}/")).body == b"here"
+
+
+async def test_a_redirect_to_a_private_address_is_refused(site: Site) -> None:
+    site.answers["/secret"] = Answer("secret")
+    home = site.address.replace("127.0.0.1", "localhost")
+    site.answers["/away"] = Answer(status=302, headers={"Location": f"{site.address}/secret"})
+    async with open_fetcher(LOCAL) as fetcher:
+        assert (await fetcher.raw(f"{home}/away")).body == b"secret"
+        with pytest.raises(WebError, match=r"web\.allow_private"):
+            await fetcher.raw(f"{home}/away", home=home)
+    assert site.asked.count("/secret") == 1
+
+
+async def test_a_redirect_to_another_site_obeys_that_sites_robots_txt(site: Site) -> None:
+    with serve_answers({"/robots.txt": Answer("User-agent: *\nDisallow: /", "text/plain")}) as other:
+        site.answers["/away"] = Answer(status=302, headers={"Location": f"{other.address}/page"})
+        with pytest.raises(WebError, match=r"robots\.txt"):
+            await get(f"{site.address}/away")
+        assert other.asked == ["/robots.txt"]
+
+
+async def test_the_pause_that_robots_txt_asks_for_is_kept(site: Site) -> None:
+    site.answers |= {"/robots.txt": Answer("User-agent: *\nCrawl-delay: 0.3"), "/page": Answer("x")}
+    async with open_fetcher(LOCAL) as fetcher:
+        started = time.monotonic()
+        await fetcher.get(f"{site.address}/page")
+        await fetcher.get(f"{site.address}/page")
+    assert time.monotonic() - started >= 0.3
+
+
+async def test_a_busy_site_is_asked_again_a_bounded_number_of_times(site: Site) -> None:
+    site.answers["/page"] = Answer(status=429, headers={"Retry-After": "0"})
+    with pytest.raises(WebError, match="answered 429"):
+        await get(f"{site.address}/page")
+    assert site.asked.count("/page") == 3
+    site.answers["/long"] = Answer(status=503, headers={"Retry-After": "3600"})
+    with pytest.raises(WebError, match="answered 503"):
+        await get(f"{site.address}/long")
+    assert site.asked.count("/long") == 1

@@ -2,7 +2,9 @@ import time
 
 import pytest
 
-from agent_world.tools.web.html_tables import Grid, html_grids, parse_html
+from agent_world.tools.web.grid import Grid
+from agent_world.tools.web.html_tables import html_grids
+from agent_world.tools.web.html_text import parse_html
 
 
 def grids(html: str) -> list[Grid]:
@@ -72,3 +74,31 @@ def test_absurd_spans_cost_nothing(span: str) -> None:
 def test_a_page_without_tables_and_an_empty_page_have_none() -> None:
     assert grids("<p>words</p>") == []
     assert html_grids(parse_html(""), "Page") == []
+
+
+def test_a_footer_and_a_total_are_no_rows_but_notes() -> None:
+    (found,) = grids(
+        "<table><thead><tr><th>city</th><th>size</th></tr></thead><tfoot><tr><td>All</td><td>9</td></tr></tfoot>"
+        "<tbody><tr><td>A</td><td>1</td></tr><tr><td>B</td><td>3</td></tr><tr><td>C</td><td>5</td></tr>"
+        "<tr><th>Total</th><td>9</td></tr></tbody></table>"
+    )
+    assert found.rows == (("A", "1"), ("B", "3"), ("C", "5"))
+    assert found.notes == ("total row left out: Total | 9", "footer left out: All 9")
+
+
+def test_rows_that_name_groups_become_a_column_and_a_title_row_the_title() -> None:
+    (found,) = grids(
+        "<table><tr><th colspan=2>Fleet</th></tr><tr><th>name</th><th>seats</th></tr>"
+        "<tr><th colspan=2>Short haul</th></tr><tr><td>A</td><td>1</td></tr>"
+        "<tr><td colspan=2>Long haul</td></tr><tr><td>B</td><td>2</td></tr><tr><td>C</td><td>3</td></tr></table>"
+    )
+    assert (found.title, found.header) == ("Fleet", ("group", "name", "seats"))
+    assert found.rows == (("Short haul", "A", "1"), ("Long haul", "B", "2"), ("Long haul", "C", "3"))
+
+
+def test_cells_hold_what_a_reader_sees() -> None:
+    (found,) = grids(
+        "<table><tr><th>Height<br>(m)</th><th>who</th></tr><tr><td><span style='display:none'>0008</span>8,848"
+        "<sup>[3]</sup><script>x</script></td><td>A<br>B<ul hidden><li>C</li></ul></td></tr></table>"
+    )
+    assert (found.header, found.rows) == (("Height (m)", "who"), (("8,848", "A B"),))

@@ -7,9 +7,9 @@ from typing import Any
 
 from agent_world.errors import UsageError, WebError
 from agent_world.settings import DuckDuckGoSearch
+from agent_world.tools.web.retry import Busy, persist
 from agent_world.tools.web.search.backend import SearchHit
 from agent_world.tools.web.search.hits import sound
-from agent_world.tools.web.search.retry import Busy, persist
 
 NAME = "DuckDuckGo"
 

@@ -16,9 +16,9 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from agent_world.errors import UsageError, WebError
 from agent_world.settings import BraveSearch, SearxngSearch, TavilySearch
+from agent_world.tools.web.retry import Busy, persist, wished_pause
 from agent_world.tools.web.search.backend import SearchHit
 from agent_world.tools.web.search.hits import sound
-from agent_world.tools.web.search.retry import Busy, persist, wished_pause
 
 MOST_HITS = 20
 """Tavily and Brave give no more in one answer."""

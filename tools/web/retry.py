@@ -1,4 +1,4 @@
-"""Asking a search service again: a bounded number of times, after the pause that it wishes for."""
+"""Asking a service again: a bounded number of times, after the pause that it wishes for."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
