@@ -1,6 +1,8 @@
 """What all instances of one environment share: its files, its tools, and its state at the start."""
 
+import contextlib
 import json
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +18,7 @@ from agent_world.tools.files import Files, read_files
 from agent_world.tools.state import State, check_volatile, read_state
 
 _MAX_KNOWN = 64
+_HEADS = ("environment.json", "tools.json", "tools.py")
 Signature = tuple[tuple[str, int, int], ...]
 
 
@@ -68,10 +71,21 @@ class Templates:
 
 
 def _signature(root: Path) -> Signature:
-    paths = [root / name for name in ("environment.json", "tools.json", "tools.py")]
-    paths += sorted((root / "database").rglob("*"))
-    found = [(path, path.stat()) for path in paths if path.exists()]
-    return tuple((str(path), status.st_mtime_ns, status.st_size) for path, status in found)
+    """Names, times and sizes of what makes a template. Looked at in every `open`, so by the cheapest means."""
+    found: list[tuple[str, int, int]] = []
+    for name in _HEADS:
+        with contextlib.suppress(FileNotFoundError):
+            status = os.stat(f"{root}/{name}")
+            found.append((name, status.st_mtime_ns, status.st_size))
+    folders = [f"{root}/database"]
+    while folders:
+        with contextlib.suppress(FileNotFoundError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                status = entry.stat()
+                found.append((entry.path, status.st_mtime_ns, status.st_size))
+                if entry.is_dir():
+                    folders.append(entry.path)
+    return tuple(sorted(found))
 
 
 def _load(root: Path, max_bytes: int) -> Template:

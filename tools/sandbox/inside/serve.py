@@ -256,6 +256,21 @@ class Reader:
         return found
 
 
+_EXERCISE = """
+import json
+def tool(text):
+    with open("/dev/null") as file:
+        return json.loads(text + file.read())
+"""
+
+
+def warm() -> None:
+    """Do once what every call does, so that the pages it writes are this process's own before anybody waits."""
+    world = World()
+    world.load({"source": _EXERCISE})
+    world.invoke("tool", json.loads('{"text": "[{\\"id\\": 1, \\"x\\": 0.5}]"}'))
+
+
 def serve(channel: socket.socket, begin: Callable[[int, str], None] = lambda clock_ns, seed: None) -> None:
     """Answer requests, one at a time, until the trusted side closes the channel.
 

@@ -258,6 +258,8 @@ def _follow(request: dict[str, Any], fds: list[int], proc: int, rung: jail.Rung)
     try:
         if started:
             program.supervise(channel, started["argv"], started["env"])
+        frozen.begin(0, "")
+        serve.warm()
         serve.serve(channel, frozen.begin)
     finally:
         os._exit(0)
