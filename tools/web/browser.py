@@ -110,6 +110,9 @@ class Browser:
             try:
                 yield tab.page
                 sound = True
+            except WebError:
+                sound = True
+                raise
             finally:
                 await self._put_back(tab, sound)
         finally:
@@ -158,10 +161,19 @@ class Browser:
         await _close(self._running.browser)
 
     async def _render(self, tab: "playwright.Page", visit: Visit, wait: float) -> tuple[str, str]:
-        """HTML and visible text when the page has settled; the tab is blank and without rules afterwards."""
+        """HTML and visible text when the page has settled; the tab is blank and without rules afterwards, also where
+        `WebError` says that there is no page."""
+        import playwright.async_api as playwright
+
         await tab.route("**/*", visit.answer)
         limit_ms = 1000 * (self.settings.page_timeout_s + wait)  # the fetch has its own limit and a clearer error
-        await tab.goto(visit.address, wait_until="domcontentloaded", timeout=limit_ms)
+        try:
+            await tab.goto(visit.address, wait_until="domcontentloaded", timeout=limit_ms)
+        except playwright.Error:
+            if visit.failure is None:
+                raise
+            await tab.unroute("**/*")  # nothing of the page has reached the tab, so it is as good as new
+            raise visit.failure from None
         await visit.settle(tab, wait)
         html, text = await tab.evaluate(HTML_AND_TEXT)
         await tab.goto("about:blank")

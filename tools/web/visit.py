@@ -46,10 +46,12 @@ class Visit:
         try:
             await self._answer(route)
         except (WebError, playwright.Error) as error:
-            if isinstance(error, WebError) and self._document is None:
-                self.failure = error
             with suppress(playwright.Error):  # the page may have gone meanwhile
-                await route.abort("blockedbyclient")
+                if isinstance(error, WebError) and self._document is None:
+                    self.failure = error
+                    await route.fulfill(status=204)  # stay where it is: a page of the browser's own costs a process
+                else:
+                    await route.abort("blockedbyclient")
         finally:
             self._pending -= 1
 
