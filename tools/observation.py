@@ -9,10 +9,13 @@ _MAX_CODE = 40
 _MAX_MESSAGE = 500
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
 def value_observation(value: Any, limit: int) -> Observation:
     """JSON of `value`, cut after `limit` characters with a mark that says so; `value` itself is whole."""
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text = _ENCODER.encode(value)
         text.encode()
     except (ValueError, RecursionError):
         return error_observation("invalid_output", "The tool's result is not JSON.")

@@ -104,7 +104,7 @@ def compiled(source: str) -> Outcome:
 def encode(value: Any) -> Outcome:
     """JSON of a tool's result. Dates become ISO text and sets sorted lists; NaN, bytes and all else is refused."""
     try:
-        text = json.dumps(value, allow_nan=False, ensure_ascii=False, default=_plain)
+        text = _ENCODER.encode(value)
         size = len(text.encode())
     except BaseException as error:
         return _error("invalid_output", f"The tool's result is not JSON: {_say(error)}")
@@ -114,11 +114,15 @@ def encode(value: Any) -> Outcome:
 
 
 def _plain(value: Any) -> Any:
+    """What JSON has no form for, and we have."""
     if isinstance(value, set | frozenset):
         return sorted(value, key=lambda item: json.dumps(item, allow_nan=False, sort_keys=True, default=_plain))
     if any(kind.__module__ == "datetime" and kind.__name__ in ("date", "time") for kind in type(value).__mro__):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+_ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=_plain)
 
 
 def _failure(error: BaseException) -> Outcome:
@@ -256,18 +260,22 @@ class Reader:
         return found
 
 
-_EXERCISE = """
+_EXERCISE = compile(
+    """
 import json
 def tool(text):
     with open("/dev/null") as file:
         return json.loads(text + file.read())
-"""
+""",
+    "warm",
+    "exec",
+)
 
 
 def warm() -> None:
     """Do once what every call does, so that the pages it writes are this process's own before anybody waits."""
     world = World()
-    world.load({"source": _EXERCISE})
+    world.load({"code": base64.b64encode(marshal.dumps(_EXERCISE)).decode()})
     world.invoke("tool", json.loads('{"text": "[{\\"id\\": 1, \\"x\\": 0.5}]"}'))
 
 
