@@ -18,6 +18,7 @@ from typer.exceptions import TyperException
 
 from agent_world.cli_bench import bench_app
 from agent_world.cli_factory import add_verbs
+from agent_world.cli_import import database as import_database
 from agent_world.cli_options import DEFAULT, Config, Machine, Overrides, find_bundle, open_store, show
 from agent_world.cli_themes import app as themes_app
 from agent_world.errors import AgentWorldError, UsageError
@@ -31,6 +32,7 @@ app.add_typer(themes_app, name="themes")
 app.add_typer(tasks_app, name="tasks")
 app.add_typer(import_app, name="import")
 app.add_typer(bench_app, name="bench")
+import_app.command("database")(import_database)
 add_verbs(app)
 
 STOPPED = 130

@@ -30,6 +30,7 @@ def list_benchmarks(machine: Machine = False) -> None:
     rows = {
         "conformance": "Does a backend keep the runtime's contract: behaviour and containment, case by case?",
         "runtime": "How fast and how small is the local runtime, against exec, subprocesses and MCP servers?",
+        "tau2-gold": "Do tools written from tau2's retail data and specs accept its tasks' gold action lists?",
         "taxonomy": "Many servers as themes: how fast, and do the clusters agree with a catalogue's own categories?",
     }
     if machine:
@@ -112,6 +113,26 @@ def taxonomy(
     with progress.stage("taxonomy"):
         figures = asyncio.run(measure_taxonomy(data, progress.note))
     show_figures(figures, machine)
+
+
+@bench_app.command("tau2-gold")
+def tau2_gold(
+    data: Annotated[Path, typer.Option(help="Folder of tau2-bench's retail domain: db, tools and tasks as JSON.")],
+    machine: Machine = False,
+) -> None:
+    """Import tau2's retail data, write its tools, and replay the gold action lists of its tasks on them."""
+    from agent_world.cli_options import show
+    from agent_world.evals.bench.tau2_gold import replay_gold
+
+    progress = Progress(Console(highlight=False, stderr=machine))
+    with progress.stage("gold actions"):
+        report = asyncio.run(replay_gold(data, progress.note))
+    if machine:
+        found = report.model_dump(mode="json") | {"summary": report.summary(), "reasons": report.reasons()}
+        print(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    show([{"what": what, "number": number} for what, number in report.summary().items()], machine)
+    show(report.reasons(), machine)
 
 
 def _print(report: "ConformanceReport", machine: bool) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -88,7 +88,8 @@ def tools(environment: str, config: Config = DEFAULT, overrides: Overrides = Non
 
     _in_workspace(settings, work)
     verdicts = bundle.environment().tools if bundle.root.exists() else ()
-    show([v.model_dump(include={"tool", "kept", "tests_passed", "tests_total", "reason"}) for v in verdicts], machine)
+    rows = [v.model_dump(include={"tool", "kept", "tests_passed", "tests_total", "reason"}) for v in verdicts]
+    show([*rows, *(_unserved(bundle) if verdicts else [])], machine)
 
 
 @taxonomy_app.command("show")
@@ -117,6 +118,18 @@ def show_taxonomy(config: Config = DEFAULT, machine: Machine = False) -> None:
     path = settings.workspace / "report" / "taxonomy.svg"
     write_text(path, picture_of_taxonomy(found.types))
     print(f"Drawn in {path}; to change it, edit {settings.workspace / FILE}.")
+
+
+def _unserved(bundle: "Bundle") -> list[dict[str, Any]]:
+    """A line for each tool of the theme's real service that no tool of the environment is."""
+    from agent_world.agents.coder.data import read_data
+    from agent_world.agents.coder.service import unserved
+
+    left = unserved(read_data(bundle), bundle.environment().theme, bundle.tools())
+    return [
+        {"tool": tool, "kept": False, "tests_passed": 0, "tests_total": 0, "reason": f"not mirrored: {reason}"}
+        for tool, reason in left.items()
+    ]
 
 
 def _without_tasks(environment: str, settings: Settings) -> "Bundle":

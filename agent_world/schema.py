@@ -54,6 +54,8 @@ class ForeignKey(Record):
     table: str
     target: str
     """Column of `table`; every non-null value of `column` occurs there (checked)."""
+    owner: bool = False
+    """Whether a row is a part of the one it refers to, as a line of an order is, and not only related to it."""
 
 
 class Derivation(Record):

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from agent_world.agents.coder.candidates import candidates
 from agent_world.agents.coder.code import source_of
 from agent_world.agents.coder.data import read_data
-from agent_world.agents.coder.design import choose
+from agent_world.agents.coder.design import Design, choose
 from agent_world.agents.coder.draft import Draft, WrittenTool
 from agent_world.agents.coder.head import tests_head, tools_head
 from agent_world.agents.coder.mirror import mirror
+from agent_world.agents.coder.service import Served, serve
 from agent_world.agents.coder.spec import spec_of
 from agent_world.agents.coder.unit_tests import tests_of
 from agent_world.memory.store import Bundle
@@ -28,7 +29,13 @@ class ProceduralCoder:
         """Raises `StoreError` when the database cannot be read."""
         environment, data = bundle.environment(), read_data(bundle)
         origin = Origin(engine="procedural", seed=self.seed)
-        designs = choose(mirror(candidates(data), environment.theme), self.most)
+        served = serve(data, environment.theme, self.seed)
+        names = {tool.spec.name for tool in served.tools}
+        theme = environment.theme.model_copy(
+            update={"tools": tuple(spec for spec in environment.theme.tools if spec.name not in names)}
+        )
+        found = [d for d in candidates(data) if d.name not in names and not _shown(d, served)]
+        designs = choose(mirror(found, theme), self.most - len(served.tools))
         tools = [
             WrittenTool(
                 spec=spec_of(data, design),
@@ -38,7 +45,13 @@ class ProceduralCoder:
             )
             for design in designs
         ]
-        return Draft(head=tools_head(environment.name, data), test_head=tests_head(data), tools=tuple(tools))
+        head = "\n\n\n".join([tools_head(environment.name, data).rstrip(), *served.helpers])
+        return Draft(head=head, test_head=tests_head(data), tools=(*served.tools, *tools))
 
     async def repair(self, bundle: Bundle, draft: Draft, failures: Mapping[str, tuple[str, ...]]) -> Draft:
         return draft
+
+
+def _shown(design: Design, served: Served) -> bool:
+    """Whether a tool of the service shows the same row and more."""
+    return design.kind == "get" and design.table.name in served.shown
