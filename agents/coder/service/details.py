@@ -1,6 +1,7 @@
 """A row with its parts: an order with its items and payments, as a service shows it."""
 
 import random
+import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,6 +151,7 @@ def _cases(real: Real, data: Data, details: Details, rng: random.Random) -> list
 
 # --- What all of these share -----------------------------------------------------------------------------
 
+WIDTH = 106
 PYTHON = {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}
 
 
@@ -168,9 +170,9 @@ def tool_spec(
 def function(real: Real, text: str, body: list[str], arguments: dict[str, Column]) -> str:
     """`arguments` that are lists have a name that no column has, and so no entry here."""
     typed = [f"{name}: {PYTHON[arguments[name].type] if name in arguments else 'list'}" for name in real.required]
-    said = text.replace("\\", "/").replace('"', "'")
-    lines = ["@_strict", f"def {real.name}({', '.join(typed)}):", f'    """{said}"""', *(f"    {x}" for x in body)]
-    return "\n".join(lines) + "\n"
+    said = textwrap.wrap('"""' + text.replace("\\", "/").replace('"', "'"), WIDTH)
+    head = ["@_strict", f"def {real.name}({', '.join(typed)}):"]
+    return "\n".join([*head, *(f"    {line}" for line in [*said, '"""', *body])]) + "\n"
 
 
 def written(real: Real, spec: ToolSpec, source: str, cases: list[Case], seed: int) -> WrittenTool:
