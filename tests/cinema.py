@@ -34,7 +34,8 @@ def _customer(n: int) -> dict[str, Any]:
     cards = {f"card_{n}{k}": {"id": f"card_{n}{k}", "brand": ("visa", "amex")[k]} for k in range(2)}
     return {
         "customer_id": f"ann_{n}", "name": {"first_name": "Ann", "last_name": f"Lee{n}"},
-        "address": {"street": f"{n} High Street", "town": f"Town {n}", "zip": f"0213{n}"}, "email": f"ann{n}@example.com",
+        "address": {"street": f"{n} High Street", "town": f"Town {n}", "zip": f"0213{n}"},
+        "email": f"ann{n}@example.com",
         "cards": cards, "bookings": [], "vouchers": [],
     }  # fmt: skip
 
@@ -52,7 +53,10 @@ def _booking(n: int, shows: dict[str, Any]) -> dict[str, Any]:
 
 def tool(name: str, description: str, **parameters: str) -> dict[str, Any]:
     """In OpenAI's form; a parameter ending in `_ids` is a list."""
-    kinds = {n: {"type": "array", "items": {"type": "string"}} if n.endswith("_ids") else {"type": "string"} for n in parameters}
+    kinds = {
+        n: {"type": "array", "items": {"type": "string"}} if n.endswith("_ids") else {"type": "string"}
+        for n in parameters
+    }
     properties = {n: kinds[n] | {"description": said} for n, said in parameters.items()}
     schema = {"type": "object", "properties": properties, "required": list(parameters)}
     return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}

@@ -17,7 +17,7 @@ from agent_world.tools.tables import singular, snake_case
 
 VERBS: dict[str, tuple[str, ...]] = {
     "get": ("get",), "lookup": ("get",), "fetch": ("get",), "show": ("get",), "describe": ("get",), "read": ("get",),
-    "details": ("get",), "info": ("get",), "find": ("search", "list", "related", "get"),
+    "detail": ("get",), "info": ("get",), "find": ("search", "list", "related", "get"),
     "search": ("search", "list", "related"), "query": ("search",),
     "list": ("list", "related"), "all": ("list",), "browse": ("list",), "filter": ("list",), "by": ("list", "related"),
     "in": ("list", "related"), "count": ("count",), "number": ("count",), "average": ("aggregate",),

@@ -137,8 +137,8 @@ def _sources(
     sizes = {p.table: p.rows for p in done.placed if p.how in ("table", "linking table")}
     return tuple(
         Source(
-            file=database.entry(table.name).file, address=f"{folder.name}/{table.file}", sha256=source.hashes[table.file], licence=licence,
-            rows=sizes[table.name],
+            file=database.entry(table.name).file, address=f"{folder.name}/{table.file}", rows=sizes[table.name],
+            sha256=source.hashes[table.file], licence=licence,
         )
         for table in done.tables
     )  # fmt: skip
@@ -149,9 +149,7 @@ def _licence(path: Path) -> str:
     return next((line for line in lines if line), path.name)[:80]
 
 
-def _theme(
-    identifier: str, name: str, description: str, place: Path, specs: Path | None, database: Database
-) -> Theme:
+def _theme(identifier: str, name: str, description: str, place: Path, specs: Path | None, database: Database) -> Theme:
     names = tuple(entry.name.replace("_", " ") for entry in database.entries)
     text = description or f"Records of {', '.join(names[:-1])}{' and ' if len(names) > 1 else ''}{names[-1]}."
     return Theme(

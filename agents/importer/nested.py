@@ -152,7 +152,9 @@ def _inner(
 ) -> None:  # fmt: skip
     """Records inside the rows: a table of their own, each with its owner."""
     key = key_field([v for v in values if v]) if form == "map" else None
-    groups = [keyed_records(v, key or "") if form == "map" else list(v) for v in (value or [] for value in values)]
+    groups: list[list[Fields]] = []
+    for value in values:
+        groups.append(keyed_records(value or {}, key or "") if form == "map" else list(value or []))
     records = [record for group in groups for record in group]
     owners = [owner for owner, group in zip(inside.values, groups, strict=True) for _ in group]
     title = snake_case("_".join(path[-1:])) or "parts"
@@ -181,12 +183,8 @@ def _other(
         done.note(where, len(known), "text", table.name, note=f"column {name}, as JSON text: kinds of value are mixed")
 
 
-def _linking(
-    done: Flattened, table: FlatTable, inside: Owner, where: str, name: str, values: Sequence[Json]
-) -> None:
-    pairs = [
-        (owner, item) for owner, group in zip(inside.values, values, strict=True) for item in (group or [])
-    ]
+def _linking(done: Flattened, table: FlatTable, inside: Owner, where: str, name: str, values: Sequence[Json]) -> None:
+    pairs = [(owner, item) for owner, group in zip(inside.values, values, strict=True) for item in (group or [])]
     title = done.free_name(f"{singular(table.name)}_{name}")
     cells = cells_of(singular(name), [item for _, item in pairs], False)
     key, columns = _numbered(title, {singular(name): cells}, len(pairs))

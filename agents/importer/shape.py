@@ -54,7 +54,7 @@ def key_field(maps: Sequence[Mapping[str, Any]]) -> str | None:
     pairs = [(key, value) for found in maps for key, value in found.items()]
     if not pairs or any(not isinstance(value, dict) or not value for _, value in pairs):
         return None
-    repeated = [f for f in pairs[0][1] if all(_is(value.get(f), key) for key, value in pairs)]
+    repeated: list[str] = [f for f in pairs[0][1] if all(_is(value.get(f), key) for key, value in pairs)]
     if repeated:
         return repeated[0]
     counts = Counter(key for key, _ in pairs)

@@ -26,6 +26,7 @@ from agent_world.tools.runtime import Instance
 FILES = ("db.json", "tools.json", "tasks.json")
 ROWS = {"get_order_details": "orders", "get_user_details": "users", "get_product_details": "products"}
 """Lookups by the id of a record of the source."""
+LOOKUPS = {*ROWS, "find_user_id_by_email", "find_user_id_by_name_zip", "get_item_details"}
 STATUS = {
     "cancel_pending_order": "cancelled", "return_delivered_order_items": "return requested",
     "exchange_delivered_order_items": "exchange requested", "modify_pending_order_address": "pending",
@@ -33,7 +34,11 @@ STATUS = {
 }  # fmt: skip
 """What the service's own policy says the order's status is afterwards, in its spelling."""
 
-Kind = Literal["accepted", "refused", "not comparable", "after a refusal"]
+Kind = Literal["accepted", "no such record", "refused", "not comparable", "after a refusal"]
+"""`no such record`: a lookup that the gold list makes in vain, and that finds nothing here either."""
+
+
+AGREES = ("accepted", "no such record")
 
 
 class Action(Record):
@@ -68,10 +73,11 @@ class GoldReport(Record):
             "tasks": self.tasks,
             "tasks with gold actions": len(lists),
             "tasks all of whose actions are comparable": len(comparable),
-            "tasks fully replayed": sum(all(x.kind == "accepted" for x in a) for a in comparable),
+            "tasks fully replayed": sum(all(x.kind in AGREES for x in a) for a in comparable),
             "actions": len(self.actions),
             "actions comparable": len(self.actions) - kinds["not comparable"],
             "actions accepted": kinds["accepted"],
+            "actions in vain here and in the source": kinds["no such record"],
             "lookups checked": sum(a.holds is not None for a in self.actions),
             "lookups that hold the source's record": sum(a.holds is True for a in self.actions),
             "writes whose status the policy says": sum(a.status is not None for a in self.actions),
@@ -83,7 +89,9 @@ class GoldReport(Record):
 
     def reasons(self) -> list[dict[str, Any]]:
         """Why actions were not accepted or differ, counted."""
-        found = Counter((a.tool, a.kind, a.reason) for a in self.actions if a.kind != "accepted")
+        found: Counter[tuple[str, str, str]] = Counter(
+            (a.tool, a.kind, a.reason) for a in self.actions if a.kind not in AGREES
+        )
         found.update((a.tool, "output lacks", a.reason) for a in self.actions if a.holds is False)
         found.update((a.tool, "other status", a.reason) for a in self.actions if a.status is False)
         return [
@@ -146,7 +154,9 @@ async def _act(
         return Action(task=task, tool=tool, kind="after a refusal", reason="an action before it was refused")
     seen = await instance.call(tool, arguments)
     if not seen.ok:
-        return Action(task=task, tool=tool, kind="refused", reason=_plain(seen.text, arguments))
+        vain = seen.error == "not_found" and tool in LOOKUPS and _wanted(tool, arguments, source) is None
+        kind: Kind = "no such record" if vain else "refused"
+        return Action(task=task, tool=tool, kind=kind, reason=_plain(seen.text, arguments))
     wrote = any(a.tool in STATUS or a.tool.startswith("modify") for a in before)
     lacking = None if wrote else _lacking(tool, arguments, seen.value, source)
     status = _status(tool, seen.value)
@@ -193,7 +203,9 @@ def _wanted(tool: str, arguments: Mapping[str, Any], source: Mapping[str, Any]) 
         return next((key for key, user in users if _is_named(user, arguments)), None)
     if tool == "get_item_details":
         products = source["products"].values()
-        return next((p["variants"][arguments["item_id"]] for p in products if arguments["item_id"] in p["variants"]), None)
+        return next(
+            (p["variants"][arguments["item_id"]] for p in products if arguments["item_id"] in p["variants"]), None
+        )
     return None
 
 

@@ -10,7 +10,7 @@ TEXT = (
     "Work out an arithmetic expression of numbers, +, -, *, / and parentheses, rounded to 2 decimals. Fails with "
     "invalid_value for anything else, and for a division by zero."
 )
-BODY = '''import ast
+BODY = """import ast
 import operator
 
 signs = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
@@ -35,7 +35,7 @@ try:
         raise ValueError("its value is not finite")
 except (ValueError, SyntaxError, ArithmeticError, RecursionError, MemoryError) as error:
     raise ToolError("invalid_value", f"The expression cannot be worked out: {error}.") from error
-return {"value": result}'''
+return {"value": result}"""
 
 
 def is_calculator(real: Real) -> bool:
@@ -54,7 +54,9 @@ def write_calculator(real: Real, seed: int) -> WrittenTool:
 
 def _cases(real: Real, argument: str) -> list[Case]:
     sums = {"2 + 2": 4.0, "(12.5 + 7) * 2": 39.0, "-3 * (4 - 6) / 4": 1.5, "200 - 50.07 - 3": 146.93, "10 / 3": 3.33}
-    right = tuple(f"check(tools.{real.name}({argument}={text!r}), {{'value': {value}}})" for text, value in sums.items())
+    right = tuple(
+        f"check(tools.{real.name}({argument}={text!r}), {{'value': {value}}})" for text, value in sums.items()
+    )
     bad = ("1 / 0", "2 **", "2 ** 9", "open('x')", "a + 1", "1e999 * 10", "(" * 400, " ", "True + 1")
     wrong = tuple(f'refused("invalid_value", tools.{real.name}, {argument}={text!r})' for text in bad)
     return [Case("works out sums", right), Case("refuses what is no arithmetic", wrong)]

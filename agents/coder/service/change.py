@@ -128,16 +128,16 @@ def _subject(real: Real, data: Data) -> tuple[Table, str] | None:
 
 
 def _with_status(real: Real, change: Change) -> Change:
-    for column in _statuses(change.table):
-        needs = next((v for v in column.values if _within(snake_case(v).split("_"), real.words)), None)
-        after = _after(real, column)
-        if needs or after:
-            return replace(change, status=column.name, needs=needs, after=after if after != needs else None)
-    return change
-
-
-def _statuses(table: Table) -> list[Column]:
-    return [c for c in table.columns if c.type == "string" and c.values and STATUS.search(c.name)]
+    """By the column whose states the name or the new state speak of; `state` may also be where somebody lives."""
+    options = []
+    for column in change.table.columns:
+        if column.type == "string" and column.values and STATUS.search(column.name):
+            needs = next((v for v in column.values if _within(snake_case(v).split("_"), real.words)), None)
+            after = _after(real, column)
+            rank = (needs is not None, after in column.values, "status" in column.name)
+            options.append((rank, column.name, needs, after if after != needs else None))
+    _, name, needs, after = max(options, key=lambda option: option[0], default=((), None, None, None))
+    return replace(change, status=name, needs=needs, after=after) if needs or after else change
 
 
 def _within(some: list[str], words: tuple[str, ...]) -> bool:
@@ -207,7 +207,8 @@ def _shared(table: Table, other: Table) -> tuple[str, str] | None:
 
 
 def _with_list(data: Data, change: Change, name: str) -> Change:
-    wanted = singular(snake_case(name))
+    wanted = snake_case(name)
+    wanted = wanted.removesuffix("s") if wanted.endswith("_ids") else singular(wanted)
     if change.parts is not None and wanted == f"new_{change.parts.column}":
         return replace(change, swap=_swap(data, change.parts, name))
     for table, link in parts(data, change.table):
@@ -223,7 +224,11 @@ def _swap(data: Data, of: Parts, name: str) -> Swap:
     table = data.table(key.table)
     own = owner_key(table)
     same = next(
-        ((k.column, own.column) for k in of.table.foreign_keys if own and (k.table, k.target) == (own.table, own.target)),
+        (
+            (k.column, own.column)
+            for k in of.table.foreign_keys
+            if own and (k.table, k.target) == (own.table, own.target)
+        ),
         None,
     )
     flag = next((c.name for c in table.columns if c.type == "boolean" and FLAG.search(c.name)), None)

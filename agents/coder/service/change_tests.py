@@ -75,9 +75,9 @@ def _sample(data: Data, change: Change, row: Row, rng: random.Random) -> Sample 
     given |= {name: options[0] for name, options in change.choices.items()}
     for name, column in change.sets.items():
         others = sorted({v for v in data.values(change.table, column) if v and v != row[column]}, key=repr)
-        if not others:
-            return None
-        given[name] = rng.choice(others)
+        given[name] = rng.choice(others) if others else row[column]
+    if change.sets and all(given[name] == row[column] for name, column in change.sets.items()):
+        return None
     for name, reference in change.references.items():
         fit = _fitting(data, reference, row)
         if not fit:
@@ -139,9 +139,7 @@ def _succeeds(real: Real, data: Data, change: Change, details: Details, sample: 
     return (*assigned("given", sample.given), "before = stored()", *got, *checked("changes(before)", changes))
 
 
-def _parts_after(
-    data: Data, change: Change, sample: Sample
-) -> Iterator[tuple[tuple[str, Any], tuple[Table, Row]]]:
+def _parts_after(data: Data, change: Change, sample: Sample) -> Iterator[tuple[tuple[str, Any], tuple[Table, Row]]]:
     """The cells of parts that become others."""
     of, swap, spread = change.parts, change.swap, change.spread
     if of and swap and swap.done:

@@ -68,7 +68,7 @@ def helper_source(details: Details) -> str:
 
 
 def _with(details: Details) -> str:
-    names = tuple(f"its {words(name)}" for name, *_ in [*details.inner, *details.lists])
+    names = tuple(f"its {words(name)}" for name in [*(i[0] for i in details.inner), *(i[0] for i in details.lists)])
     return f" with {listed(names)}" if names else ""
 
 
@@ -116,17 +116,16 @@ def plan_details(real: Real, data: Data) -> Details | None:
 def write_details(real: Real, data: Data, details: Details, seed: int) -> WrittenTool:
     table, argument = details.table, real.required[0]
     key = words(table.primary_key)
-    text = (
-        f"Get {article(noun(table))} by its {key}{_with(details)}. "
-        f"Fails with not_found for an unknown {key}."
-    )
+    text = f"Get {article(noun(table))} by its {key}{_with(details)}. Fails with not_found for an unknown {key}."
     operation = Operation(
         kind="get",
         table=table.name,
         inputs={argument: f"{table.name}.{table.primary_key}"},
         outputs={c.name: f"{table.name}.{c.name}" for c in table.columns},
     )
-    shown = {argument: {"type": table.column(table.primary_key).type, "description": f"The {key} of the {noun(table)}."}}
+    shown = {
+        argument: {"type": table.column(table.primary_key).type, "description": f"The {key} of the {noun(table)}."}
+    }
     spec = tool_spec(real, text, closed(shown), output_schema(details), operation, reads=True)
     find = f'_find("{table.name}", "{table.primary_key}", {argument}, "{noun(table)}")'
     source = function(real, text, [f"return {details.helper}({find})"], {argument: table.column(table.primary_key)})

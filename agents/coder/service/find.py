@@ -44,8 +44,8 @@ def write_find(real: Real, data: Data, plan: Find, seed: int) -> WrittenTool:
     table, key = plan.table, plan.table.primary_key
     known = listed(tuple(words(column) for column in plan.columns))
     text = (
-        f"Find the {words(key)} of the {noun(table)} with this {known}, ignoring case. Fails with not_found where there "
-        "is none, and with ambiguous where there are several."
+        f"Find the {words(key)} of the {noun(table)} with this {known}, ignoring case. Fails with not_found where "
+        "there is none, and with ambiguous where there are several."
     )
     shown = {c: {"type": "string", "minLength": 1, "description": f"The {words(c)}, in full."} for c in plan.columns}
     output = closed({key: {"type": table.column(key).type}})
@@ -60,9 +60,11 @@ def write_find(real: Real, data: Data, plan: Find, seed: int) -> WrittenTool:
 
 def _body(plan: Find) -> list[str]:
     table, key = plan.table, plan.table.primary_key
-    lines = [f'{c} = _checked("{c}", {c}, str).casefold()' for c in plan.columns]
+    lines = [f'_checked("{c}", {c}, str)' for c in plan.columns]
     lines.append(f'found = _rows("{table.name}")')
-    lines += [f'found = [row for row in found if (row["{c}"] or "").casefold() == {c}]' for c in plan.columns]
+    lines += [
+        f'found = [row for row in found if (row["{c}"] or "").casefold() == {c}.casefold()]' for c in plan.columns
+    ]
     said = " and ".join(f"{words(c)} {{{c}!r}}" for c in plan.columns)
     return [
         *lines,

@@ -107,7 +107,9 @@ def test_types_are_the_source_s_own(tmp_path: Path) -> None:
     (folder / "towns.csv").write_text("zip,town,people\n02138,Cambridge,118403\n10001,,21102\n60601,Chicago,14675\n")
     with closing(sqlite3.connect(folder / "shop.db")) as connection, connection:
         connection.execute("CREATE TABLE Sales (SaleId INTEGER PRIMARY KEY, person TEXT, paid BOOLEAN, sum REAL)")
-        connection.executemany("INSERT INTO Sales VALUES (?, ?, ?, ?)", [(n, f"p{n % 4}", n % 2, n * 1.5) for n in range(6)])
+        connection.executemany(
+            "INSERT INTO Sales VALUES (?, ?, ?, ?)", [(n, f"p{n % 4}", n % 2, n * 1.5) for n in range(6)]
+        )
     bundle, report = load(folder)
     assert rows(bundle, "people") == people
     assert rows(bundle, "towns")[0] == {"zip": "02138", "town": "Cambridge", "people": 118403}
