@@ -17,6 +17,7 @@ from rich.console import Console
 from typer.exceptions import TyperException
 
 from agent_world.cli_bench import bench_app
+from agent_world.cli_blind import blind_tasks
 from agent_world.cli_factory import add_verbs
 from agent_world.cli_import import database as import_database
 from agent_world.cli_options import DEFAULT, Config, Machine, Overrides, find_bundle, open_store, show
@@ -33,6 +34,7 @@ app.add_typer(tasks_app, name="tasks")
 app.add_typer(import_app, name="import")
 app.add_typer(bench_app, name="bench")
 import_app.command("database")(import_database)
+tasks_app.command("blind")(blind_tasks)
 add_verbs(app)
 
 STOPPED = 130

@@ -323,6 +323,8 @@ class Difficulty(Record):
     calls: int
     distinct_tools: int
     branches: int = 0
+    depth: int = 0
+    """How deep conditions stand in conditions."""
     weak_edges: int = 0
     hidden_cues: bool = False
 
@@ -361,6 +363,8 @@ class Task(Record):
     """For programmatic tasks: Python source of `verify(answer, reference, diff, expected_diff) -> None`,
     assertions that raise on failure; run in the sandbox, never in our process."""
     state_change: StateDiff = StateDiff()
+    plan: dict[str, Json] | None = None
+    """For programmatic tasks: what is done, apart from tools and words, so that a second reader can compute it."""
     difficulty: Difficulty
     validation: Validation = Validation()
     origin: Origin

@@ -23,10 +23,12 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from agent_world.agents.synthesizer.batch import judge_all, realise_all
+from agent_world.agents.synthesizer.batch import Composer, judge_all, realise_all
 from agent_world.agents.synthesizer.graph import build_tool_graph, observe, read_tool_graph, write_tool_graph
 from agent_world.agents.synthesizer.llm import judge_edges, reword
+from agent_world.agents.synthesizer.program_llm import compose
 from agent_world.agents.synthesizer.proposals import Proposal, Strategy, propose
+from agent_world.agents.synthesizer.realise import Realised
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.duplicates import Seen
 from agent_world.agents.validator.gate import POOL, Gate
@@ -37,6 +39,7 @@ from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
 from agent_world.graphs.validate import bundle_of, validate
 from agent_world.memory.store import Bundle, read_records, write_records
 from agent_world.schema import Dropped, Guideline, Origin, Task
+from agent_world.tools.runtime import Instance
 
 __all__ = ["SynthesisReport", "SynthesisRequest", "build_graph", "demonstrate", "synthesize"]
 
@@ -126,7 +129,7 @@ async def realise_batch(state: State, runtime: Runtime[Context]) -> dict[str, An
         async with open_pool(bundle, deps.runtime, 1) as pool:
             candidates, dropped = await realise_all(
                 world, graph, state["proposals"], guidelines_of(state), origin, state.get("round", 0),
-                state.get("levels", ()), pool,
+                state.get("levels", ()), pool, _composer(deps, world, state.get("round", 0)),
             )  # fmt: skip
         await asyncio.to_thread(write_records, bundle.root / CANDIDATES, candidates)
         return {"dropped": [d.model_dump() for d in dropped]}
@@ -152,6 +155,18 @@ async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         left = {s: state[s] * deps.settings.tasks.tries - state["tried"][s] for s in strategies()}
         more = any(counts[s] < state[s] and left[s] > 0 for s in strategies())
         return {"kept": counts, "more": more, "dropped": [d.model_dump() for d in dropped], "proposals": []}
+
+
+def _composer(deps: Deps, world: World, round: int) -> Composer | None:
+    """A model that writes programs itself, where the role has one."""
+    if deps.engine("synthesizer") != "llm":
+        return None
+    model = deps.model("synthesizer")
+
+    async def work(level: int, origin: Origin, instance: Instance) -> Realised | str:
+        return await compose(world, level, origin, round, instance, model)
+
+    return work
 
 
 async def _versions(deps: Deps, task: Task) -> list[Task]:

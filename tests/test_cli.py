@@ -138,3 +138,6 @@ def test_tasks_are_made_listed_and_validated_from_the_command_line(
     checked = json.loads(capsys.readouterr().out)
     assert len(tasks) == len(checked) == 4
     assert {row["status"] for row in checked} == {"gate only"}
+    assert main(["tasks", "blind", "library", "-c", str(config), "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert (read["sampled"], read["determined"], read["failures"]) == (4, 4, [])

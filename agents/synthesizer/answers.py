@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_world.agents.synthesizer.draft import Draft
-from agent_world.schema import StateDiff
+from agent_world.schema import RowChange, StateDiff
 from agent_world.tools.grading.rubric import tolerance_for
 
 
@@ -33,6 +33,54 @@ def agrees(expected: Any, seen: Any) -> bool:
     if isinstance(expected, list) and isinstance(seen, list):
         return len(expected) == len(seen) and all(map(agrees, expected, seen))
     return bool(expected == seen)
+
+
+def agrees_change(expected: StateDiff, seen: StateDiff) -> bool:
+    """Whether two ways came to the same change. Of a new row, what the plan leaves to the tool may be anything."""
+    mine, theirs = ([c for c in d.changes if c.kind != "added"] for d in (expected, seen))
+    if len(mine) != len(theirs) or any(
+        not _same_change(a, b) for a, b in zip(_ordered(mine), _ordered(theirs), strict=True)
+    ):
+        return False
+    added = [c for c in seen.changes if c.kind == "added"]
+    for change in (c for c in expected.changes if c.kind == "added"):
+        found = next((c for c in added if c.table == change.table and _holds(change.after or {}, c.after or {})), None)
+        if found is None:
+            return False
+        added.remove(found)
+    return not added
+
+
+def _ordered(changes: list[RowChange]) -> list[RowChange]:
+    return sorted(changes, key=lambda c: (c.table, c.key))
+
+
+def _same_change(one: RowChange, other: RowChange) -> bool:
+    same = (one.table, one.key, one.kind) == (other.table, other.key, other.kind)
+    return same and _same_cells(one.before, other.before) and _same_cells(one.after, other.after)
+
+
+def _same_cells(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
+    mine, theirs = one or {}, other or {}
+    return mine.keys() == theirs.keys() and all(same_cell(mine[k], theirs[k]) for k in mine)
+
+
+def _holds(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    return all(k in found and same_cell(v, found[k]) for k, v in wanted.items() if v is not None)
+
+
+def same_cell(typed: Any, stored: Any) -> bool:
+    """Whether a value is what a file holds for it: CSV keeps text and nothing for null, SQLite numbers for Booleans."""
+    if typed is None or stored is None:
+        return typed in (None, "") and stored in (None, "")
+    if isinstance(stored, str) and not isinstance(typed, str):
+        if stored in ("true", "false"):
+            return bool(typed) is (stored == "true")
+        try:
+            return float(stored) == float(typed)
+        except ValueError:
+            return False
+    return bool(typed == stored)
 
 
 def verifier_source(draft: Draft, answer: Mapping[str, Any], change: StateDiff) -> str:

@@ -11,9 +11,12 @@ from agent_world.agents.validator.duplicates import Seen
 from agent_world.agents.validator.gate import Gate
 from agent_world.agents.validator.pool import Pool
 from agent_world.schema import Dropped, Guideline, Origin, Task
+from agent_world.tools.runtime import Instance
 
 Versions = Callable[[Task], Awaitable[list[Task]]]
 """Wordings of a task, the preferred one first."""
+Composer = Callable[[int, Origin, Instance], Awaitable[Realised | str]]
+"""A model that writes a programmatic task of a level itself; a reason where it could not."""
 
 
 async def realise_all(
@@ -25,12 +28,20 @@ async def realise_all(
     round: int,
     levels: Sequence[int],
     pool: Pool,
+    composer: Composer | None = None,
 ) -> tuple[list[Task], list[Dropped]]:
-    """Draft and run each proposal once. With `levels`, only tasks measured at one of them are candidates."""
+    """Draft and run each proposal once; programs by the composer first, where there is one. With `levels`, only tasks
+    measured at one of them are candidates."""
     candidates: list[Task] = []
     dropped: list[Dropped] = []
     for proposal in proposals:
-        made = await _realised(world, graph, proposal, guidelines, origin, round, pool)
+        made: Realised | str = ""
+        if composer is not None and proposal["strategy"] == "program":
+            made = await composer(proposal["level"], origin, await pool.clean(0))
+            if isinstance(made, str):
+                dropped.append(Dropped(kind="task", id=f"{world.id}:{proposal['seed']}:model", reason=made))
+        if isinstance(made, str):
+            made = await _realised(world, graph, proposal, guidelines, origin, round, pool)
         fault = made if isinstance(made, str) else _level_fault(made.task, levels)
         if isinstance(made, Realised) and not fault:
             candidates.append(made.task)

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_world.schema import Solution
+from agent_world.agents.synthesizer.plan import Plan
+from agent_world.schema import Solution, StateDiff
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +19,16 @@ class Draft:
     ordered: frozenset[str] = frozenset()
     """Keys of lists whose order counts."""
     branches: int = 0
+    depth: int = 0
+    """How deep branches stand in branches."""
     weak_edges: int = 0
     hidden: bool = False
     writes: bool = False
     """Whether the solution calls a tool that changes the database."""
+    plan: Plan | None = None
+    """Of a program: what it does, apart from tools and words."""
+    change: StateDiff | None = None
+    """What the plan changes, by SQL over the raw tables; None where there is no plan."""
 
 
 class Keys:

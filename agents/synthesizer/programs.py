@@ -1,63 +1,74 @@
-"""Programmatic tasks (section 3.1.1): programs sampled from a grammar over the environment's own tools and data."""
+"""Programmatic tasks (section 3.1.1): plans sampled from a grammar over the environment's own tools and data."""
 
 import random
 
-from agent_world.agents.synthesizer import shapes, shapes_join, shapes_write
-from agent_world.agents.synthesizer.chains import HIDDEN
+from agent_world.agents.synthesizer import plan as p
+from agent_world.agents.synthesizer import plan_code
+from agent_world.agents.synthesizer import program_reads as reads
+from agent_world.agents.synthesizer import program_writes as writes
 from agent_world.agents.synthesizer.draft import Draft
-from agent_world.agents.synthesizer.shapes import Room, Shape, Sketch
-from agent_world.agents.synthesizer.sources import EVERY
+from agent_world.agents.synthesizer.plan_sql import Undetermined, solve_plan
+from agent_world.agents.synthesizer.plan_words import Phrases
+from agent_world.agents.synthesizer.program_parts import Room, Sketch
+from agent_world.agents.synthesizer.program_reads import Shape
 from agent_world.agents.synthesizer.walks import Bias
 from agent_world.agents.synthesizer.wording import Wording
 from agent_world.agents.synthesizer.world import World
 from agent_world.schema import Program
 
-READS: tuple[tuple[Shape, int], ...] = (
-    (shapes.count_matching, 3), (shapes.reduce_matching, 3), (shapes.name_matching, 2), (shapes.extreme, 4),
-    (shapes.compare_groups, 2),
+PLAIN: tuple[tuple[Shape, int], ...] = (
+    (reads.count_matching, 3), (reads.reduce_matching, 3), (reads.name_matching, 2), (reads.extreme, 4),
 )  # fmt: skip
-"""Shapes whose number of calls grows with the pages only, and their shares."""
-LOOPS: tuple[tuple[Shape, int], ...] = ((shapes_join.join_count, 3), (shapes_join.most_children, 3))
-WRITES: tuple[tuple[Shape, int], ...] = ((shapes_write.conditional_set, 4), (shapes_write.best_set, 3))
-LOOP_WRITES: tuple[tuple[Shape, int], ...] = ((shapes_write.bulk_set, 3), (shapes_write.bulk_remove, 2))
-SIZES = {1: (2, 10), 2: (2, 10), 3: (3, 8), 4: (7, 14), 5: (14, 40)}
-"""Rows of a group (and so, in a loop, calls) by level."""
+"""Shapes of one look at a list, and their shares."""
+READS: tuple[tuple[Shape, int], ...] = (
+    (reads.share, 2), (reads.versus, 2), (reads.best_group, 3), (reads.one_figure_or_another, 3),
+)  # fmt: skip
+WRITES: tuple[tuple[Shape, int], ...] = (
+    (writes.one_value_or_another, 3), (writes.best_set, 3), (writes.summing_row, 2),
+)  # fmt: skip
+MANY: tuple[tuple[Shape, int], ...] = (
+    (writes.every_one, 3), (writes.this_or_that, 4), (writes.condition_in_condition, 3),
+)  # fmt: skip
+"""Shapes that write to several rows."""
+SIZES = {1: (2, 10), 2: (2, 20), 3: (3, 8), 4: (8, 16), 5: (17, 40)}
+"""Rows of a group by level; from level 3 on each takes a call or more."""
 
 
 def propose_program(world: World, level: int, bias: Bias, rng: random.Random) -> Draft | None:
     """One candidate of about this level; None when the drawn shape finds nothing that fits."""
-    hidden = rng.random() < HIDDEN[level]
     least, most = SIZES[level]
-    room = Room(world, Wording(world, rng, hidden=hidden), rng, most, least, bias.kinds)
-    options = _shapes(world, level, bias)
+    loops = level >= 3
+    phrases = Phrases(Wording(world, rng))
+    room = Room(world, phrases, rng, most, least, loops=loops, kinds=bias.kinds)
+    options = shapes_of(level, bias)
     shape = rng.choices([s for s, _ in options], [w for _, w in options])[0]
     sketch = shape(room)
-    return _draft(sketch, hidden) if sketch else None
+    return drafted(room, sketch) if sketch else None
 
 
-def _shapes(world: World, level: int, bias: Bias) -> list[tuple[Shape, int]]:
-    writes = bias.kinds & {"create", "update", "delete"}
-    few = [*READS, *((s, w * (3 if writes else 1)) for s, w in WRITES)]
-    loops = [*LOOPS, *((s, w * (3 if writes else 1)) for s, w in LOOP_WRITES)]
-    if level <= 2:
-        return few
-    return [*loops, *few] if level == 3 else loops
+def shapes_of(level: int, bias: Bias) -> list[tuple[Shape, int]]:
+    times = 3 if bias.kinds & {"create", "update", "delete"} else 1
+    written = [(s, w * times) for s, w in (WRITES if level < 3 else (*WRITES, *MANY))]
+    if level == 1:
+        return [*PLAIN, *written[:2]]
+    return [*PLAIN, *READS, *written] if level == 2 else [*PLAIN[:2], PLAIN[3], *READS, *written]
 
 
-def _draft(sketch: Sketch, hidden: bool) -> Draft:
+def drafted(room: Room, sketch: Sketch) -> Draft | None:
+    """The plan as a program, with what SQL says of it; None where a phrase of it does not name one thing."""
+    plan = p.Plan(nodes=sketch.nodes)
+    try:
+        expected, change = solve_plan(room.world.sql, plan)
+    except Undetermined:
+        return None
     return Draft(
-        solution=Program(source=program_source(sketch.lines)),
+        solution=Program(source=plan_code.program(room.world, sketch.nodes, room.sources, room.singles)),
         question=sketch.question,
-        expected=sketch.expected,
-        types=dict(sketch.types),
-        ordered=sketch.ordered,
-        branches=sketch.branches,
-        hidden=hidden,
-        writes=sketch.writes,
+        expected=expected,
+        types=p.fields(sketch.nodes),
+        branches=p.branches(sketch.nodes),
+        depth=p.depth(sketch.nodes),
+        writes=p.changes(sketch.nodes),
+        plan=plan,
+        change=change,
     )
-
-
-def program_source(lines: tuple[str, ...]) -> str:
-    body = "".join(f"    {line}\n" for line in lines)
-    helper = EVERY if "every(" in body else ""
-    return f"{helper}def solve(tools):\n{body}"

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from agent_world.agents.synthesizer.answers import agrees, answer_schema, verifier_source
+from agent_world.agents.synthesizer.answers import agrees, agrees_change, answer_schema, verifier_source
 from agent_world.agents.synthesizer.draft import Draft
 from agent_world.agents.validator.replay import Call, Run, replay
 from agent_world.schema import Difficulty, Origin, StateDiff, Task
@@ -28,6 +28,8 @@ async def realise(draft: Draft, environment: str, origin: Origin, round: int, in
     if fault:
         return fault
     change = await instance.diff() if draft.writes else StateDiff()
+    if draft.change is not None and not agrees_change(draft.change, change):
+        return "the program and SQL over the raw tables change different rows"
     return Realised(build_task(draft, run, change, environment, origin, round), run.calls)
 
 
@@ -39,9 +41,17 @@ def disagreement(draft: Draft, run: Run) -> str:
     for key, seen in run.answer.items():
         if seen is None or seen == "" or seen == []:
             return f"empty answer: {key}"
-        if key in draft.expected and not agrees(draft.expected[key], seen):
+        if key in draft.expected and not agrees(*_comparable(draft, key, seen)):
             return f"tools and rows disagree: {key}"
     return ""
+
+
+def _comparable(draft: Draft, key: str, seen: Any) -> tuple[Any, Any]:
+    """Both answers, lists in one order where theirs does not count."""
+    expected = draft.expected[key]
+    if isinstance(expected, list) and isinstance(seen, list) and key not in draft.ordered:
+        return sorted(expected, key=repr), sorted(seen, key=repr)
+    return expected, seen
 
 
 def build_task(draft: Draft, run: Run, change: StateDiff, environment: str, origin: Origin, round: int) -> Task:
@@ -60,6 +70,7 @@ def build_task(draft: Draft, run: Run, change: StateDiff, environment: str, orig
         rubric=() if program else rubric_for(answer, schema, change, ordered=draft.ordered),
         verifier=verifier_source(draft, answer, change) if program else None,
         state_change=change,
+        plan=draft.plan.model_dump(mode="json") if draft.plan else None,
         difficulty=difficulty(draft, run),
         origin=origin,
         round=round,
@@ -74,13 +85,14 @@ def _digest(draft: Draft, answer: dict[str, Any]) -> str:
 def difficulty(draft: Draft, run: Run) -> Difficulty:
     """The paper's levers, measured on the gold run: length, tools, branches, weak edges, hidden cues."""
     calls = len(run.calls)
-    level = next((n for n, most in ((1, 2), (2, 4), (3, 8), (4, 15)) if calls <= most), 5)
+    level = next((n for n, most in ((1, 2), (2, 4), (3, 8), (4, 19)) if calls <= most), 5)
     harder = draft.hidden or draft.branches > 0
     return Difficulty(
-        level=min(5, level + harder),
+        level=min(5 if calls >= 20 else 4, level + harder),
         calls=calls,
         distinct_tools=len({name for name, _, _ in run.calls}),
         branches=draft.branches,
+        depth=draft.depth,
         weak_edges=draft.weak_edges,
         hidden_cues=draft.hidden,
     )

@@ -1,11 +1,9 @@
 """Pieces of programs: code that fetches a row or a group of rows, with the words for it and the rows it will give."""
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from agent_world.agents.synthesizer.meaning import Comparison, Group, Subject, Where
+from agent_world.agents.synthesizer.meaning import Group, Subject, Where
 from agent_world.agents.synthesizer.moves import statable
 from agent_world.agents.synthesizer.words import column_words, singular
 from agent_world.agents.synthesizer.world import PAGE, Action, Row, World
@@ -26,25 +24,25 @@ EVERY = '''def every(tool, **arguments):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Code that puts one row into a variable."""
+    """Code that puts one row into `variable`."""
 
     lines: tuple[str, ...]
     subject: Subject
     row: Row
     columns: frozenset[str]
     action: Action
-    indexed: bool
-    """Whether the output is a list of items of which the first is meant."""
+    variable: str
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Code that puts a list of rows into `rows`, the words for the group, and what the database says it holds."""
+    """Code that puts a list of rows into `variable`, the group that they are, and what the database says it holds."""
 
     lines: tuple[str, ...]
     group: Group
     rows: list[Row]
     action: Action
+    variable: str = "rows"
 
     @property
     def table(self) -> Table:
@@ -92,7 +90,7 @@ def _by_search(world: World, action: Action, row: Row, name: str) -> Found | Non
         return None
     path = action.paths[next(iter(action.paths))].partition("[]")[0]
     line = f"{name} = {call(action, {arguments[0]: repr(row[label])})}[{path!r}][0]"
-    return Found((line,), Subject("label", table.name, label, row[label]), row, frozenset(action.paths), action, True)
+    return Found((line,), Subject("label", table.name, label, row[label]), row, frozenset(action.paths), action, name)
 
 
 def _by_key(world: World, action: Action, row: Row, name: str) -> Found | None:
@@ -100,7 +98,7 @@ def _by_key(world: World, action: Action, row: Row, name: str) -> Found | None:
     if action.key is None or not statable(row[key]) or world.opaque(action.table.name):
         return None
     line = f"{name} = {call(action, {action.key: repr(row[key])})}"
-    return Found((line,), Subject("key", action.table.name, key, row[key]), row, frozenset(action.paths), action, False)
+    return Found((line,), Subject("key", action.table.name, key, row[key]), row, frozenset(action.paths), action, name)
 
 
 def find_rows(
@@ -109,9 +107,10 @@ def find_rows(
     """A group that a list or related tool gives whole: all rows, those of a value, or those of a named parent."""
     lists = [a for a in world.of("list", "related", table=table) if a.paths]
     for action in rng.sample(lists, len(lists)):
+        top = most if action.paged else min(most, PAGE)
         options: list[Rows | None] = [_all_rows(world, action, name)] if not action.required else []
-        options += [_of_value(world, action, a, c, rng, name) for a, c in action.filters.items()]
-        fit = [o for o in options if o and least <= len(o.rows) <= most and (action.paged or len(o.rows) <= PAGE)]
+        options += [_of_value(world, action, a, c, rng, name, (least, top)) for a, c in action.filters.items()]
+        fit = [o for o in options if o and least <= len(o.rows) <= top]
         if fit:
             return rng.choice(fit)
     return None
@@ -119,28 +118,33 @@ def find_rows(
 
 def _all_rows(world: World, action: Action, name: str) -> Rows:
     lines = (f"{name} = {_whole(action, {}, len(world.rows[action.table.name]))}",)
-    return Rows(lines, Group(action.table.name), world.rows[action.table.name], action)
+    return Rows(lines, Group(action.table.name), world.rows[action.table.name], action, name)
 
 
-def _of_value(world: World, action: Action, argument: str, column: str, rng: random.Random, name: str) -> Rows | None:
-    if set(action.required) - {argument} or not world.rows[action.table.name]:
+def _of_value(
+    world: World, action: Action, argument: str, column: str, rng: random.Random, name: str, sizes: tuple[int, int]
+) -> Rows | None:
+    """The rows of one value that as many rows have as are wanted."""
+    if set(action.required) - {argument}:
         return None
     table = action.table.name
-    value = rng.choice(world.rows[table]).get(column)
-    if not statable(value):
+    counted = world.values(table, column)
+    values = sorted((v for v, n in counted.items() if sizes[0] <= n <= sizes[1] and statable(v)), key=repr)
+    if not values:
         return None
+    value = rng.choice(values)
     rows = world.where(table, column, value)
     link = world.foreign_key(table, column)
     if link is None or not world.opaque(link.table):
         line = f"{name} = {_whole(action, {argument: repr(value)}, len(rows))}"
-        return Rows((line,), Group(table, (Where(column, value),)), rows, action)
+        return Rows((line,), Group(table, (Where(column, value),)), rows, action, name)
     parent = next(iter(world.where(link.table, link.target, value)), None)
     owner = _named_parent(world, link.table, link.target, parent, rng, name) if parent else None
     if owner is None:
         return None
     key = cell(owner.action, link.target, f"{name}_owner")
     lines = (*owner.lines, f"{name} = {_whole(action, {argument: key}, len(rows))}")
-    return Rows(lines, Group(table, (Where(column, subject=owner.subject),)), rows, action)
+    return Rows(lines, Group(table, (Where(column, subject=owner.subject),)), rows, action, name)
 
 
 def _named_parent(world: World, table: str, key: str, row: Row, rng: random.Random, name: str) -> Found | None:
@@ -160,51 +164,7 @@ def _whole(action: Action, arguments: dict[str, str], size: int) -> str:
     return f"{call(action, arguments)}[{path!r}]"
 
 
-# --- Conditions -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """A condition on a row, in words and in code; `holds` decides it on a row of the database."""
-
-    where: Where
-
-    def code(self, value: str) -> str:
-        sign = "==" if self.where.comparison == "=" else self.where.comparison
-        test = f"{value} {sign} {self.where.value!r}"
-        return test if sign == "==" else f"{value} is not None and {test}"
-
-    def holds(self, row: Row) -> bool:
-        found, wanted = row.get(self.where.column), self.where.value
-        if self.where.comparison == "=":
-            return bool(found == wanted)
-        if found is None:
-            return False
-        outcome = {">": found > wanted, "<": found < wanted, ">=": found >= wanted, "<=": found <= wanted}
-        return bool(outcome[self.where.comparison])
-
-
-def find_test(
-    world: World, table: Table, rows: Sequence[Row], columns: Sequence[str], rng: random.Random, split: bool = True
-) -> Test | None:
-    """A condition that some of the rows meet and (with `split`) some do not: never trivial."""
-    wanted = [c for c in columns if numeric(world, table, c) or category(table, c)]
-    for name in rng.sample(wanted, len(wanted)):
-        values = [row[name] for row in rows if statable(row.get(name))]
-        if not values:
-            continue
-        test = Test(Where(name, rng.choice(values), comparison=_comparison(world, table, name, rng)))
-        share = sum(map(test.holds, rows))
-        if 0 < share < len(rows) or (not split and share):
-            return test
-    return None
-
-
-def _comparison(world: World, table: Table, column: str, rng: random.Random) -> Comparison:
-    if not numeric(world, table, column):
-        return "="
-    choices: tuple[Comparison, ...] = (">", "<", ">=", "<=")
-    return rng.choice(choices)
+# --- Columns ---------------------------------------------------------------------------------------------
 
 
 def numeric(world: World, table: Table, column: str) -> bool:
@@ -222,21 +182,3 @@ def numeric(world: World, table: Table, column: str) -> bool:
 def category(table: Table, column: str) -> bool:
     found = table.column(column)
     return found.type == "string" and bool(found.values) and column not in (table.primary_key, table.label)
-
-
-def label_of(rows: Rows) -> str | None:
-    """The column by which the answer can name a row of the group."""
-    for column in (rows.table.label, rows.table.primary_key):
-        if column and column in rows.columns and all(r.get(column) is not None for r in rows.rows):
-            return column
-    return None
-
-
-def one_extreme(rows: Sequence[Row], column: str, highest: bool) -> Row | None:
-    """The row with the greatest (least) value, if only one has it and no row lacks the value."""
-    values: list[Any] = [row.get(column) for row in rows]
-    if not values or any(v is None for v in values):
-        return None
-    edge = max(values) if highest else min(values)
-    found = [row for row in rows if row[column] == edge]
-    return found[0] if len(found) == 1 else None

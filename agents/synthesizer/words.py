@@ -28,7 +28,7 @@ COUNTED = ("s",)
 NOT_ADDED = {
     "average", "mean", "lowest", "highest", "minimum", "maximum", "latitude", "longitude", "year", "month", "day",
     "rating", "percentage", "rate", "score", "rank", "elevation", "altitude", "number", "age", "hour", "depth",
-    "temperature",
+    "temperature", "wind", "pressure", "speed", "magnitude",
 }  # fmt: skip
 NOT_COUNTED = ("status", "address", "class", "species", "series", "gross", "loss", "bonus", "basis", "process")
 

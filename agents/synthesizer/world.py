@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from agent_world.agents.synthesizer.plan_database import Tables, load
 from agent_world.errors import StoreError
 from agent_world.memory.store import Bundle
 from agent_world.schema import Environment, ForeignKey, Operation, Table, ToolSpec
@@ -95,6 +96,11 @@ class World:
     @property
     def id(self) -> str:
         return self.bundle.id
+
+    @cached_property
+    def sql(self) -> Tables:
+        """The raw tables in a database of their own, for questions that no tool answers."""
+        return load(self.bundle.database, self.tables)
 
     def of(self, *kinds: str, table: str | None = None) -> list[Action]:
         return [a for a in self.actions if a.kind in kinds and table in (None, a.table.name)]

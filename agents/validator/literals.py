@@ -23,15 +23,31 @@ def states(question: str, value: Any) -> bool:
 def grounding_fault(task: Task, calls: Sequence[Call]) -> str:
     """An argument (or a constant that a program compares with) that nobody could know; empty when there is none."""
     shown: set[Any] = set()
+    computed = _computes(task)
     for tool, arguments, seen in calls:
         for name, value in arguments.items():
-            if name not in PAGING and not states(task.question, value) and not _among(value, shown):
+            if name not in PAGING and not _known(task, value, shown, computed):
                 return f"{value!r} for {name} of {tool} is neither in the question nor shown before"
         shown |= set(scalars(seen.value))
     for constant in compared_constants(task):
         if not states(task.question, constant):
             return f"the condition on {constant!r} is not in the question"
     return ""
+
+
+def _known(task: Task, value: Any, shown: set[Any], computed: bool) -> bool:
+    return states(task.question, value) or _among(value, shown) or (computed and not _written_in(task, value))
+
+
+def _computes(task: Task) -> bool:
+    """Whether the solution is a program: what it passes on and nobody wrote into it, it has computed."""
+    return isinstance(task.solution, Program)
+
+
+def _written_in(task: Task, value: Any) -> bool:
+    assert isinstance(task.solution, Program)
+    found = [n.value for n in ast.walk(ast.parse(task.solution.source)) if isinstance(n, ast.Constant)]
+    return isinstance(value, str) or value in found
 
 
 def _among(value: Any, shown: set[Any]) -> bool:

@@ -1,0 +1,208 @@
+"""A plan computed by SQL over the raw tables: no tool, no generated program, no code in common with either.
+
+Every phrase that points at one thing is asked for by a query and has to find exactly one: a subject one row, an
+extreme one row, the best of several groups one group.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent_world.agents.synthesizer import plan as p
+from agent_world.agents.synthesizer.meaning import Subject, Where
+from agent_world.agents.synthesizer.plan_database import Tables, name, quoted
+from agent_world.schema import StateDiff
+
+_FUNCTIONS = {"sum": "sum", "mean": "avg", "min": "min", "max": "max", "count": "count"}
+
+
+class Undetermined(Exception):
+    """A phrase of the plan names nothing, or several things."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """One plan on the way: what it answers, and the statements that change the tables (not yet run)."""
+
+    tables: Tables
+    answer: dict[str, Any] = field(default_factory=dict)
+    statements: list[str] = field(default_factory=list)
+    written: tuple[str, str, Any] | None = None
+    """Table, key column and key of the row that the last change wrote."""
+    later: dict[str, tuple[str, str, str, Any]] = field(default_factory=dict)
+    """Answers that are read after the changes: key -> column, table, key column, key."""
+
+    def run(self, nodes: Sequence[p.Node]) -> None:
+        for node in nodes:
+            match node:
+                case p.Tell(value=p.Written(column=column)):
+                    if self.written is None:
+                        raise Undetermined("nothing was written that could be told")
+                    self.later[node.key] = (column, *self.written)
+                case p.Tell():
+                    value = self.value(node.value)
+                    self.answer[node.key] = bool(value) if node.type == "boolean" else value
+                case p.Branch():
+                    left, right = self.value(node.left), self.value(node.right)
+                    self.run(node.yes if compare(left, node.comparison, right) else node.no)
+                case p.Put():
+                    self._put(node)
+                case p.Remove():
+                    self._remove(node.target)
+                case p.Add():
+                    self._add(node)
+
+    # --- Expressions ---
+
+    def value(self, found: p.Expression) -> Any:
+        match found:
+            case p.Constant():
+                return found.value
+            case p.Measure():
+                return self._round(self._exact(found))
+            case p.Share():
+                held = f"CASE WHEN {self.test(found.of.table, found.test)} THEN 100.0 ELSE 0.0 END"
+                return self._round(self._figure(found.of, f"avg({held})"))
+            case p.Versus():
+                left, right = self._exact(found.left), self._exact(found.right)
+                return round(abs(left - right) if found.how == "difference" else left / right, 2)
+            case p.Cell():
+                table = table_of(found.row)
+                attr = self.attr(table, found.attr)
+                return self.tables.one(f"SELECT {attr} FROM {name(table)} r WHERE {self.one(found.row)}")
+            case p.Best():
+                return self._best(found)
+            case p.Listing():
+                sql = f"SELECT {self.attr(found.of.table, found.attr)} {self.rows(found.of)}"
+                return [value for (value,) in self.tables.all(sql)]
+        raise Undetermined(f"{found.kind} has no value by itself")
+
+    def _exact(self, found: p.Measure) -> Any:
+        """Before it is rounded."""
+        if found.attr is None:
+            return self._figure(found.of, "count(*)")
+        return self._figure(found.of, f"{_FUNCTIONS[found.function]}({self.attr(found.of.table, found.attr)})")
+
+    def _figure(self, of: p.Selection, function: str) -> Any:
+        value = self.tables.one(f"SELECT {function} {self.rows(of)}")
+        if value is None:
+            raise Undetermined(f"no row of {of.table} has the value that is asked for")
+        return value
+
+    def _best(self, found: p.Best) -> Any:
+        by = self.attr(found.of.table, found.by)
+        inner = self.attr(found.of.table, found.attr) if found.attr else "*"
+        order = "DESC" if found.highest else "ASC"
+        figure = f"{_FUNCTIONS[found.function]}({inner})"
+        groups = self.tables.all(f"SELECT {by}, {figure} f {self.rows(found.of)} GROUP BY 1 ORDER BY f {order}")
+        if len(groups) > 1 and self._round(groups[0][1]) == self._round(groups[1][1]):
+            raise Undetermined(f"two groups of {found.of.table} share the first place")
+        return self._round(groups[0][1]) if found.figure else groups[0][0]
+
+    def _round(self, value: Any) -> Any:
+        return round(value, 2) if isinstance(value, float) else value
+
+    # --- Rows ---
+
+    def rows(self, of: p.Selection) -> str:
+        conditions = [*(self.where(of.table, w) for w in of.group.where), *(self.test(of.table, t) for t in of.tests)]
+        return f"FROM {name(of.table)} r WHERE {' AND '.join(conditions) or '1'}"
+
+    def one(self, row: p.Row) -> str:
+        """A condition that exactly one row meets."""
+        if isinstance(row, p.One):
+            condition = self.subject(row.subject)
+        else:
+            by, edge = self.attr(row.of.table, row.by), "max" if row.highest else "min"
+            rows = self.rows(row.of)
+            condition = f"{rows.partition(' WHERE ')[2]} AND {by} = (SELECT {edge}({by}) {rows})"
+        count = self.tables.one(f"SELECT count(*) FROM {name(table_of(row))} r WHERE {condition}")
+        if count != 1:
+            raise Undetermined(f"{count} rows of {table_of(row)} are pointed at where one is meant")
+        return condition
+
+    def subject(self, subject: Subject) -> str:
+        if subject.of is None:
+            return f"r.{name(subject.column)} = {quoted(subject.value)}"
+        raise Undetermined(f"a {subject.kind} of a plan is pointed at in a way that no query knows")
+
+    def where(self, table: str, where: Where) -> str:
+        column = f"r.{name(where.column)}"
+        if where.subject is not None:
+            link = next(k for k in self.tables.schema[table].foreign_keys if k.column == where.column)
+            self.one(p.One(subject=where.subject))
+            owner = f"SELECT r.{name(link.target)} FROM {name(link.table)} r WHERE {self.subject(where.subject)}"
+            return f"{column} = ({owner})"
+        if where.contains:
+            return f"instr(fold({column}), fold({quoted(where.value)})) > 0"
+        return f"{column} {where.comparison} {quoted(where.value)}"
+
+    def test(self, table: str, test: p.Test) -> str:
+        return f"{self.attr(table, test.attr)} {test.comparison} {quoted(test.value)}"
+
+    def attr(self, table: str, attr: p.Attr) -> str:
+        """SQL for a value of row `r`."""
+        if attr.own:
+            return f"r.{name(attr.column)}"
+        if not attr.children:
+            link = next(k for k in self.tables.schema[table].foreign_keys if k.column == attr.via)
+            parent = f"SELECT x.{name(attr.column)} FROM {name(link.table)} x"
+            return f"({parent} WHERE x.{name(link.target)} = r.{name(attr.via)})"
+        link = next(k for k in self.tables.schema[attr.children].foreign_keys if k.column == attr.via)
+        figure = f"{_FUNCTIONS[attr.function]}({f'x.{name(attr.column)}' if attr.column else '*'})"
+        return f"(SELECT {figure} FROM {name(attr.children)} x WHERE x.{name(attr.via)} = r.{name(link.target)})"
+
+    # --- Changes ---
+
+    def _targets(self, target: p.Row | p.Selection) -> tuple[str, str, list[Any]]:
+        """Table, key column and keys of the rows to be changed."""
+        table = target.table if isinstance(target, p.Selection) else table_of(target)
+        key = self.tables.schema[table].primary_key
+        rows = (
+            self.rows(target) if isinstance(target, p.Selection) else f"FROM {name(table)} r WHERE {self.one(target)}"
+        )
+        return table, key, [value for (value,) in self.tables.all(f"SELECT r.{name(key)} {rows}")]
+
+    def _put(self, node: p.Put) -> None:
+        table, key, keys = self._targets(node.target)
+        value = quoted(self.value(node.value))
+        for found in keys:
+            where = f"{name(key)} = {quoted(found)}"
+            self.statements.append(f"UPDATE {name(table)} SET {name(node.column)} = {value} WHERE {where}")
+            self.written = (table, key, found)
+
+    def _remove(self, target: p.Row | p.Selection) -> None:
+        table, key, keys = self._targets(target)
+        self.statements += [f"DELETE FROM {name(table)} WHERE {name(key)} = {quoted(found)}" for found in keys]
+
+    def _add(self, node: p.Add) -> None:
+        values = {column: self.value(value) for column, value in node.values}
+        columns = ", ".join(map(name, values))
+        self.statements.append(
+            f"INSERT INTO {name(node.table)} ({columns}) VALUES ({', '.join(map(quoted, values.values()))})"
+        )
+        key = self.tables.schema[node.table].primary_key
+        if key in values:
+            self.written = (node.table, key, values[key])
+
+
+def table_of(row: p.Row) -> str:
+    return row.subject.table if isinstance(row, p.One) else row.of.table
+
+
+def compare(left: Any, comparison: str, right: Any) -> bool:
+    """Nothing compares to what is missing."""
+    if left is None or right is None:
+        return False
+    outcome: Mapping[str, bool] = {
+        "=": left == right, ">": left > right, "<": left < right, ">=": left >= right, "<=": left <= right,
+    }  # fmt: skip
+    return outcome[comparison]
+
+
+def solve_plan(tables: Tables, plan: p.Plan) -> tuple[dict[str, Any], StateDiff]:
+    """Answer and state change, by SQL alone. Raises `Undetermined`."""
+    reading = Reading(tables)
+    reading.run(plan.nodes)
+    diff, later = tables.after(reading.statements, reading.later)
+    return {**reading.answer, **later}, diff

@@ -1,0 +1,306 @@
+"""Parts of plans as parts of sentences: what rows have, which rows are meant, figures over them, conditions, orders.
+
+Every phrase is built of the same plan that is computed, so a question says neither more nor less than its plan. A
+group that the sentence has named already is `them` from then on.
+"""
+
+from dataclasses import dataclass, field
+
+from agent_world.agents.synthesizer import plan as p
+from agent_world.agents.synthesizer import program_frames as frames
+from agent_world.agents.synthesizer.access import parent_link
+from agent_world.agents.synthesizer.meaning import Group
+from agent_world.agents.synthesizer.wording import Wording
+from agent_world.agents.synthesizer.words import (
+    NOT_COUNTED,
+    article,
+    degree,
+    field_words,
+    joined,
+    plural,
+    role_words,
+    singular,
+    value_text,
+)
+from agent_world.schema import ForeignKey
+
+
+@dataclass(slots=True)
+class Phrases:
+    wording: Wording
+    named: list[Group] = field(default_factory=list)
+    """Groups that were named so far."""
+
+    def pick(self, forms: tuple[str, ...], **slots: str) -> str:
+        return self.wording.pick(forms, **slots)
+
+    # --- Values of a row ---
+
+    def field(self, table: str, column: str) -> str:
+        """What a person calls a column: `due_on` is a due date, `alerts_sent` a number of alerts sent."""
+        words = field_words(self.wording.world, table, column)
+        if words == f"{singular(table)} number" and self.wording.world.tables[table].column(column).type == "number":
+            return singular(table)
+        if words.endswith(" on"):
+            return f"{words.removesuffix(' on')} date"
+        if " " not in words and words.endswith("est"):
+            return f"{words} value"
+        return f"number of {words}" if self.counted(table, column) == words else words
+
+    def words(self, table: str, attr: p.Attr) -> str:
+        """The value as a noun, with its owner where that is another row: `number of seats of its plane`."""
+        if attr.own:
+            return self.field(table, attr.column)
+        if not attr.children:
+            link = parent_link(self.wording.world, table, attr)
+            return f"{self.field(link.table, attr.column)} of its {self.parent(link)}"
+        if attr.function == "count":
+            return f"number of {self.children(table, attr)}"
+        return f"{self._over(attr)} of its {self.children(table, attr)}"
+
+    def words_of_all(self, table: str, attr: p.Attr) -> str:
+        """The same, said of many rows."""
+        return self.words(table, attr).replace(" of its ", " of their ")
+
+    def parent(self, link: ForeignKey) -> str:
+        """`destination` of a flight; a column that is named as the key it holds says nothing of a role."""
+        if link.column == link.target:
+            return singular(link.table)
+        return role_words(link.column, link.table) or singular(link.table)
+
+    def children(self, table: str, attr: p.Attr) -> str:
+        role = role_words(attr.via, table)
+        many = plural(attr.children)
+        return f"{many} that have it as {role}" if role and not self._same_name(attr) else many
+
+    def _same_name(self, attr: p.Attr) -> bool:
+        link = parent_link(self.wording.world, attr.children, attr)
+        return link.column == link.target
+
+    def _over(self, attr: p.Attr) -> str:
+        words = self.field(attr.children, attr.column)
+        return f"{'total' if attr.function == 'sum' else 'highest'} {words}"
+
+    def most(self, table: str, attr: p.Attr, highest: bool) -> str:
+        """What the extreme row has: `the highest total`, `the fewest seats`, `the plane with the most seats`."""
+        if attr.children:
+            if attr.function == "count":
+                return f"the {'most' if highest else 'fewest'} {self.children(table, attr)}"
+            return f"the {'highest' if highest else 'lowest'} {self.words(table, attr)}"
+        if attr.own:
+            return self._most(table, attr.column, highest)
+        link = parent_link(self.wording.world, table, attr)
+        return f"the {self.parent(link)} with {self._most(link.table, attr.column, highest)}"
+
+    def _most(self, table: str, column: str, highest: bool) -> str:
+        words = self.field(table, column)
+        counted = self.counted(table, column)
+        if counted:
+            return f"the {'most' if highest else 'fewest'} {counted}"
+        return f"the {degree(words, highest, few=False)} {words}"
+
+    def counted(self, table: str, column: str) -> str:
+        """The things that a number counts: `seats`, `alerts sent`; empty for other quantities."""
+        said = field_words(self.wording.world, table, column)
+        words = said.removeprefix("number of ")
+        if words != said:
+            return words
+        first = words.split()[0]
+        number = self.wording.world.tables[table].column(column).type in ("integer", "number")
+        many = first.endswith("s") and not first.endswith((*NOT_COUNTED, "ss", "us", "is"))
+        return words if number and many else ""
+
+    # --- Conditions on rows ---
+
+    def does(self, table: str, test: p.Test) -> str:
+        """Said of several rows: `have a departure delay above 5`."""
+        attr = test.attr
+        if attr.children:
+            return self._does_children(table, test)
+        if attr.own:
+            return f"have {self._compared(table, attr.column, test)}"
+        link = parent_link(self.wording.world, table, attr)
+        parent = article(self.parent(link))
+        return f"have {parent} with {self._compared(link.table, attr.column, test)}"
+
+    def _does_children(self, table: str, test: p.Test) -> str:
+        attr, value = test.attr, value_text(test.value)
+        if attr.function == "count":
+            text = self._number_of(test, self.children(table, attr))
+            return f"have {text}".replace(" have it as ", " have them as ")
+        text = self.pick(frames.AMOUNTS[test.comparison], a_words=article(self._over(attr)), value=value)
+        return f"have {text} over their {self.children(table, attr)}"
+
+    def _number_of(self, test: p.Test, many: str) -> str:
+        """`more than 3 seats`, `at most 1 seat`."""
+        words = many.split()
+        at = next((i for i, word in enumerate(words) if word.endswith("s")), None)
+        if test.value == 1 and at is not None:
+            many = " ".join([*words[:at], singular(words[at]), *words[at + 1 :]])
+        return self.pick(frames.COUNTED[test.comparison], value=value_text(test.value), noun=many)
+
+    def _compared(self, table: str, column: str, test: p.Test) -> str:
+        words, value = self.field(table, column), value_text(test.value)
+        if test.comparison == "=":
+            return self.pick(frames.KIND, words=words, value=value)
+        counted = self.counted(table, column)
+        if counted:
+            return self._number_of(test, counted)
+        timed = degree(words, True, few=False) == "latest"
+        forms = (frames.TIMES if timed else frames.AMOUNTS)[test.comparison]
+        return self.pick(forms, a_words=article(words), value=value)
+
+    def that(self, table: str, tests: tuple[p.Test, ...]) -> str:
+        return "that " + joined([self.does(table, t) for t in tests])
+
+    # --- Sets of rows, and single ones ---
+
+    def many(self, of: p.Selection) -> str:
+        """Without an article: `flights of carrier AA that have a distance above 900`."""
+        if of.group in self.named and len(self.named) == 1:
+            return f"of them {self.that(of.table, of.tests)}" if of.tests else "of them"
+        if not of.tests and of.group not in self.named:
+            self.named.append(of.group)
+        rest = self.wording.conditions(of.group)
+        text = " ".join(part for part in (plural(of.table), rest) if part)
+        if not of.tests:
+            return text
+        link = "and " if " that " in text or " whose " in text else ""
+        return f"{text} {link}{self.that(of.table, of.tests)}"
+
+    def the(self, of: p.Selection) -> str:
+        if of.group in self.named and len(self.named) == 1:
+            return f"those of them {self.that(of.table, of.tests)}" if of.tests else "them"
+        return f"the {self.many(of)}"
+
+    def who(self, row: p.Row) -> str:
+        if isinstance(row, p.One):
+            return self.wording.subject(row.subject)
+        return self.pick(
+            frames.WHO, noun=singular(row.of.table), most=self.most(row.of.table, row.by, row.highest),
+            group=self.the(row.of),
+        )  # fmt: skip
+
+    # --- Figures ---
+
+    def figure(self, found: p.Expression, rounded: bool = True) -> str:
+        """As a noun phrase; `rounded` says so where there is a fraction."""
+        match found:
+            case p.Constant():
+                return value_text(found.value)
+            case p.Measure():
+                return self._measure(found) + (self._rounding(found) if rounded else "")
+            case p.Share():
+                text = self.pick(frames.SHARE, group=self.the(found.of), does=self.does(found.of.table, found.test))
+                return text + (self.pick(frames.ROUNDED) if rounded else "")
+            case p.Versus():
+                left, right = self.figure(found.left, rounded=False), self.figure(found.right, rounded=False)
+                forms = frames.DIFFERENCE if found.how == "difference" else frames.RATIO
+                text = self.pick(forms, one=left, other=right)
+                return text + (self.pick(frames.ROUNDED) if self.fraction(found) and rounded else "")
+            case p.Cell():
+                return self._cell(found)
+            case p.Listing():
+                return f"the {self.words(found.of.table, found.attr)} of each of {self.the(found.of)}"
+        raise AssertionError(f"{found.kind} is no noun phrase")
+
+    def _cell(self, found: p.Cell) -> str:
+        table = _table(found.row)
+        if found.attr.own:
+            return f"the {self.words(table, found.attr)} of {self.who(found.row)}"
+        link = parent_link(self.wording.world, table, found.attr)
+        words = self.field(link.table, found.attr.column)
+        return f"the {words} of the {self.parent(link)} of {self.who(found.row)}"
+
+    def _measure(self, found: p.Measure) -> str:
+        if found.attr is None:
+            return f"the number of {self.many(found.of)}".replace("number of of", "number of")
+        word, table, attr = self.pick(frames.REDUCTIONS[found.function]), found.of.table, found.attr
+        if attr.own or attr.children:
+            return f"the {word} {self.words_of_all(table, attr)} {self.pick(frames.OVER)} {self.the(found.of)}"
+        link = parent_link(self.wording.world, table, attr)
+        words = self.field(link.table, attr.column)
+        each = self.pick(frames.EACH, noun=singular(table)) if found.function in ("sum", "mean") else ""
+        return f"the {word} {words} of the {self.parent(link)} over {self.the(found.of)}{each}"
+
+    def _rounding(self, found: p.Measure) -> str:
+        return self.pick(frames.ROUNDED) if self.fraction(found) else ""
+
+    def fraction(self, found: p.Measure | p.Versus | p.Share) -> bool:
+        """Whether the figure has to be rounded."""
+        if isinstance(found, p.Share):
+            return True
+        if isinstance(found, p.Versus):
+            return found.how == "ratio" or self.fraction(found.left) or self.fraction(found.right)
+        return found.function == "mean" or (found.function == "sum" and self.kind(found) == "number")
+
+    def kind(self, found: p.Measure) -> str:
+        """JSON type of a figure."""
+        if found.attr is None or (found.attr.children and found.attr.function == "count" and found.function != "mean"):
+            return "integer"
+        if found.function == "mean":
+            return "number"
+        world, attr = self.wording.world, found.attr
+        link = parent_link(world, found.of.table, attr) if attr.via else None
+        table = attr.children or (link.table if link else found.of.table)
+        return world.tables[table].column(attr.column).type
+
+    # --- Conditions on figures ---
+
+    def condition(self, node: p.Branch, who: str | None = None) -> str:
+        """A clause: `more than half of the flights of carrier AA have a departure delay above 5`. With `who`, a value
+        of one row is said to be theirs (empty: `its`)."""
+        left, right = node.left, node.right
+        if isinstance(left, p.Share) and isinstance(right, p.Constant):
+            part = frames.PARTS.get(right.value, f"{value_text(right.value)} percent")
+            more = self.pick(frames.MORE[node.comparison])
+            return f"{more} {part} of {self.the(left.of)} {self.does(left.of.table, left.test)}"
+        if isinstance(left, p.Measure) and left.attr is None:
+            return self._counted_condition(left, node)
+        said = self.figure(left, rounded=False)
+        if who is not None and isinstance(left, p.Cell):
+            words = self.words(_table(left.row), left.attr)
+            said = f"the {words} of {who}" if who else f"its {words}"
+        return f"{said} {self.pick(frames.IS[node.comparison], value=self.figure(right, rounded=False))}"
+
+    def _counted_condition(self, left: p.Measure, node: p.Branch) -> str:
+        if isinstance(node.right, p.Measure):
+            one, other = self.many(left.of), self.many(node.right.of)
+            return self.pick(frames.MORE_THAN, one=one, other=other, more=self.pick(frames.RATHER[node.comparison]))
+        assert isinstance(node.right, p.Constant)
+        more, value = self.pick(frames.MORE[node.comparison]), value_text(node.right.value)
+        if left.of.tests:
+            whole = p.Selection(group=left.of.group, tests=left.of.tests[:-1])
+            return f"{more} {value} of {self.the(whole)} {self.does(left.of.table, left.of.tests[-1])}"
+        return f"there are {more} {value} {self.many(left.of)}"
+
+    # --- Orders ---
+
+    def order(self, node: p.Put | p.Remove | p.Add) -> str:
+        """An order without its full stop: `delete them`."""
+        if isinstance(node, p.Add):
+            return self._add(node)
+        target = node.target
+        who = self.the(target) if isinstance(target, p.Selection) else self.who(target)
+        if isinstance(node, p.Remove):
+            return self.pick(frames.DO_REMOVE, group=who)
+        table = target.table if isinstance(target, p.Selection) else _table(target)
+        words, value = self.field(table, node.column), self.figure(node.value)
+        if isinstance(target, p.Selection):
+            return self.pick(frames.DO_PUT_ALL, words=words, group=who, value=value)
+        return self.pick(frames.DO_PUT, words=words, who=who, value=value)
+
+    def _add(self, node: p.Add) -> str:
+        """Plain values first, the one that has to be found last."""
+        plain = [(c, v.value) for c, v in node.values if isinstance(v, p.Constant)]
+        found = next((c, v) for c, v in node.values if not isinstance(v, p.Constant))
+        pairs = [self.pick(frames.PAIR, words=self.field(node.table, c), value=value_text(value)) for c, value in plain]
+        noun = singular(node.table)
+        return self.pick(
+            frames.DO_ADD, article=article(noun), new=f"a new {noun}", pairs=joined(pairs),
+            words=self.field(node.table, found[0]), figure=self.figure(found[1]),
+        )  # fmt: skip
+
+
+def _table(row: p.Row) -> str:
+    return row.subject.table if isinstance(row, p.One) else row.of.table

@@ -1,0 +1,138 @@
+"""A chain of calls computed by SQL over the raw tables, from what each tool is known to do."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from agent_world.agents.synthesizer.plan_database import Tables, difference, name, quoted
+from agent_world.agents.synthesizer.plan_sql import Undetermined
+from agent_world.agents.synthesizer.world import Action, World
+from agent_world.agents.validator.replay import MissingPath, at
+from agent_world.schema import Argument, Chain, Ref, StateDiff, Step
+
+_FUNCTIONS = {"sum": "sum", "min": "min", "max": "max"}
+
+
+def solve_chain(world: World, chain: Chain) -> tuple[dict[str, Any], StateDiff]:
+    """Answer and state change. Raises `Undetermined` for a tool that nothing is known of, or a step that names
+    several rows where the chain takes the first."""
+    tables = world.sql
+    before = {table: tables.rows(table) for table in tables.schema}
+    tables.connection.execute("SAVEPOINT chain")
+    try:
+        outputs: list[Any] = []
+        for number, step in enumerate(chain.steps):
+            outputs.append(_run(world, tables, step, outputs))
+            if _takes_first(chain, number) and len(outputs[-1]["items"]) != 1:
+                raise Undetermined(f"step {number + 1} finds {len(outputs[-1]['items'])} rows where one is meant")
+        answer = {key: _bound(argument, outputs) for key, argument in chain.answer.items()}
+        changes = tuple(c for t in sorted(before) for c in difference(t, before[t], tables.rows(t)))
+    finally:
+        tables.connection.execute("ROLLBACK TO chain")
+        tables.connection.execute("RELEASE chain")
+    return answer, StateDiff(changes=changes)
+
+
+def _takes_first(chain: Chain, step: int) -> bool:
+    used = [a for s in chain.steps for a in s.arguments.values()] + [*chain.answer.values()]
+    return any(isinstance(a, Ref) and a.step == step and a.path.startswith("items.0.") for a in used)
+
+
+def _bound(argument: Argument, outputs: list[Any]) -> Any:
+    if not isinstance(argument, Ref):
+        return argument.value
+    try:
+        return at(outputs[argument.step], argument.path, f"step {argument.step + 1}")
+    except MissingPath as problem:
+        raise Undetermined(f"by SQL, {problem}") from problem
+
+
+def _run(world: World, tables: Tables, step: Step, outputs: list[Any]) -> Any:
+    action = world.action(step.tool)
+    if action is None or action.kind == "custom":
+        raise Undetermined(f"nothing is known of what {step.tool} does")
+    given = {argument: _bound(value, outputs) for argument, value in step.arguments.items()}
+    match action.kind:
+        case "create":
+            return _created(tables, action, given)
+        case "get" | "update" | "delete":
+            return _one(tables, action, given)
+        case "count":
+            return {"count": tables.one(f"SELECT count(*) {_rows(action, given)}")}
+        case "aggregate":
+            function = _FUNCTIONS.get(action.operation.function or "", "avg")
+            return {
+                "value": tables.one(
+                    f"SELECT {function}(r.{name(action.operation.column or '')}) {_rows(action, given)}"
+                )
+            }
+    rows = _found(tables, action, f"SELECT * {_rows(action, given)}")
+    paths = {path: target for path, target in action.operation.outputs.items() if "[]" in path}
+    shown = {path.rpartition("[].")[2]: target for path, target in paths.items()}
+    return {"items": [_shown(tables, action, row, shown) for row in rows], "total": len(rows)}
+
+
+def _rows(action: Action, given: Mapping[str, Any]) -> str:
+    conditions = []
+    for argument, value in given.items():
+        column = action.filters.get(argument)
+        if column is None:
+            continue
+        if action.kind == "search":
+            conditions.append(f"instr(fold(r.{name(column)}), fold({quoted(value)})) > 0")
+        else:
+            conditions.append(f"r.{name(column)} = {quoted(value)}")
+    return f"FROM {name(action.table.name)} r WHERE {' AND '.join(conditions) or '1'}"
+
+
+def _found(tables: Tables, action: Action, sql: str) -> list[dict[str, Any]]:
+    columns = [column.name for column in action.table.columns]
+    return [dict(zip(columns, row, strict=True)) for row in tables.all(sql)]
+
+
+def _one(tables: Tables, action: Action, given: Mapping[str, Any]) -> Any:
+    """The row of a key: as it is, as it is after an update, or as it was before it was deleted."""
+    table, key = name(action.table.name), given.get(action.key or "")
+    where = f"WHERE {name(action.table.primary_key)} = {quoted(key)}"
+    if action.kind == "update":
+        cells = [f"{name(c)} = {quoted(given[a])}" for a, c in action.values.items() if a in given]
+        tables.connection.execute(f"UPDATE {table} SET {', '.join(cells)} {where}")
+    rows = _found(tables, action, f"SELECT * FROM {table} {where}")
+    if len(rows) != 1:
+        raise Undetermined(f"{len(rows)} rows of {action.table.name} have the key {key!r}")
+    shown = _shown(tables, action, rows[0], action.operation.outputs)
+    if action.kind == "delete":
+        tables.connection.execute(f"DELETE FROM {table} {where}")
+    return shown
+
+
+def _created(tables: Tables, action: Action, given: Mapping[str, Any]) -> Any:
+    row = {column: given.get(argument) for argument, column in action.values.items()}
+    columns, values = ", ".join(map(name, row)), ", ".join(quoted(v) for v in row.values())
+    tables.connection.execute(f"INSERT INTO {name(action.table.name)} ({columns}) VALUES ({values})")
+    full = {column.name: row.get(column.name) for column in action.table.columns}
+    return _shown(tables, action, full, action.operation.outputs)
+
+
+def _shown(tables: Tables, action: Action, row: Mapping[str, Any], outputs: Mapping[str, str]) -> dict[str, Any]:
+    """What the tool shows of a row: own columns, and those of the parent that a foreign key leads to."""
+    shown: dict[str, Any] = {}
+    for path, target in outputs.items():
+        table, _, column = target.partition(".")
+        value = row.get(column) if table == action.table.name else _of_parent(tables, action, row, table, column)
+        kind = tables.schema[table].column(column).type
+        _put(shown, path.split("."), bool(value) if kind == "boolean" and value is not None else value)
+    return shown
+
+
+def _of_parent(tables: Tables, action: Action, row: Mapping[str, Any], table: str, column: str) -> Any:
+    link = next((k for k in action.table.foreign_keys if k.table == table), None)
+    if link is None:
+        return None
+    where = f"WHERE {name(link.target)} = {quoted(row.get(link.column))}"
+    return tables.one(f"SELECT {name(column)} FROM {name(table)} {where}")
+
+
+def _put(shown: dict[str, Any], path: list[str], value: Any) -> None:
+    for part in path[:-1]:
+        shown = shown.setdefault(part, {})
+    shown[path[-1]] = value
