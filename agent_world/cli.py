@@ -10,7 +10,7 @@ import sqlite3
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -21,6 +21,8 @@ from agent_world.cli_blind import blind_tasks
 from agent_world.cli_factory import add_verbs
 from agent_world.cli_import import database as import_database
 from agent_world.cli_options import DEFAULT, Config, Machine, Overrides, find_bundle, open_store, show
+from agent_world.cli_stats import stats
+from agent_world.cli_tasks import add_task_verbs
 from agent_world.cli_themes import app as themes_app
 from agent_world.errors import AgentWorldError, UsageError
 from agent_world.progress import Progress, quiet_libraries
@@ -36,6 +38,8 @@ app.add_typer(bench_app, name="bench")
 import_app.command("database")(import_database)
 tasks_app.command("blind")(blind_tasks)
 add_verbs(app)
+app.command()(stats)
+add_task_verbs(tasks_app)
 
 STOPPED = 130
 
@@ -132,34 +136,6 @@ def synthesize_tasks(environment: str, config: Config = DEFAULT, overrides: Over
         print(f"{len(report.kept)} tasks kept, {len(report.dropped)} candidates rejected by the gate.")
 
     asyncio.run(run())
-
-
-@tasks_app.command("validate")
-def validate_tasks(environment: str, config: Config = DEFAULT, machine: Machine = False) -> None:
-    """Run every task of the environment through the gate again; exit code 1 if one fails."""
-    from agent_world.graphs.deps import open_deps
-    from agent_world.graphs.validate import validate
-
-    settings = load_settings(config)
-    bundle = find_bundle(environment, settings)
-
-    async def run() -> list[dict[str, Any]]:
-        async with open_deps(settings) as deps:
-            checked = [await validate(bundle, task, deps) for task in bundle.tasks()]
-        return [
-            {
-                "id": t.id,
-                "status": t.validation.status,
-                "checks": len(t.validation.checks),
-                "reason": t.validation.reason or "",
-            }
-            for t in checked
-        ]
-
-    rows = asyncio.run(run())
-    show(rows, machine)
-    if any(row["status"] == "rejected" for row in rows):
-        raise typer.Exit(1)
 
 
 @import_app.command("mcp")

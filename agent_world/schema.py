@@ -389,8 +389,12 @@ class CriterionResult(Record):
 class Score(Record):
     """Binary reward of section 3.2.1. `reward` None means unscored; it is never counted as 0."""
 
-    reward: float | None
+    reward: float | None = Field(ge=0, le=1)
     results: tuple[CriterionResult, ...] = ()
+
+    @property
+    def status(self) -> Literal["passed", "failed", "unscored"]:
+        return "unscored" if self.reward is None else "passed" if self.reward == 1 else "failed"
 
 
 class Trajectory(Record):

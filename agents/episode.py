@@ -18,7 +18,7 @@ from agent_world.agents.policy import Message, Policy, ToolCall, Turn, assistant
 from agent_world.errors import SandboxError
 from agent_world.memory.store import Bundle
 from agent_world.schema import EpisodeStatus, Json, Score, StateDiff, Task, ToolSpec, Trajectory
-from agent_world.tools.grading import grade, parse_answer
+from agent_world.tools.grading import Judge, grade, parse_answer
 from agent_world.tools.runtime import Instance, Observation, Runtime
 
 SYSTEM = "Use the tools, then give the answer as JSON alone."
@@ -80,18 +80,19 @@ async def run_episodes(
     limits: Limits = Limits(),
     seed: int = 0,
     on_progress: Callable[[int, int], None] | None = None,
+    judge: Judge | None = None,
 ) -> list[Trajectory]:
     """One graded episode an item, in order, each in its own instance opened with `seed`.
 
     `on_progress(done, total)` is called as episodes end. An instance that fails ends its episode as `infra`,
-    unscored; so does a turn that the policy could not give.
+    unscored; so does a turn that the policy could not give. `judge` decides criteria that code cannot.
     """
     found: list[Trajectory] = []
     for start in range(0, len(items), limits.batch):
         batch = await _Batch.open(items[start : start + limits.batch], runtime, limits, seed)
         try:
             await batch.play(policy, partial(_report, on_progress, start, len(items)))
-            found += await asyncio.gather(*(e.finish(policy.name, runtime, seed) for e in batch.episodes))
+            found += await asyncio.gather(*(e.finish(policy.name, runtime, seed, judge) for e in batch.episodes))
         finally:
             await asyncio.gather(*(e.close() for e in batch.episodes))
     return found
@@ -172,6 +173,9 @@ class _Episode:
                 self.messages.append(tool_message(call.name, self.calls, observation))
                 self.calls += 1
                 self.tool_errors += not observation.ok
+                if observation.error == "infra":  # the instance is lost, by no fault of the policy
+                    self.status = "infra"
+                    return
                 key = json.dumps([call.name, call.arguments, observation.text], sort_keys=True)
                 self.seen[key] += 1
                 if self.seen[key] >= limits.repeats:
@@ -180,13 +184,13 @@ class _Episode:
         except SandboxError:
             self.status = "infra"
 
-    async def finish(self, policy: str, runtime: Runtime, seed: int) -> Trajectory:
+    async def finish(self, policy: str, runtime: Runtime, seed: int, judge: Judge | None) -> Trajectory:
         """Grade what was left behind; an episode out of turns ends as `budget`."""
         status: EpisodeStatus = self.status or "budget"
         diff, score = StateDiff(), Score(reward=None)
         if status != "infra":
             try:
-                diff, score = await self._grade(runtime)
+                diff, score = await self._grade(runtime, judge)
             except SandboxError:
                 status = "infra"
         return Trajectory(
@@ -203,10 +207,11 @@ class _Episode:
             diff=diff,
         )
 
-    async def _grade(self, runtime: Runtime) -> tuple[StateDiff, Score]:
+    async def _grade(self, runtime: Runtime, judge: Judge | None) -> tuple[StateDiff, Score]:
         assert self.instance is not None
         diff = await self.instance.diff()
         # Closed first: a verifier opens an instance of its own, and a full runtime would wait for this one.
         await self.close()
         self.instance = None
-        return diff, await grade(self.task, self.answer, diff, runtime=runtime, environment=self.bundle.root)
+        root = self.bundle.root
+        return diff, await grade(self.task, self.answer, diff, runtime=runtime, environment=root, judge=judge)

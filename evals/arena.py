@@ -70,7 +70,7 @@ async def run_arena(
             deps.note(f"{before + ended} of {len(items)} episodes")
 
         part = items[done : done + batch]
-        runs += await run_episodes(policy, part, deps.runtime, limits, settings.seed, show)
+        runs += await run_episodes(policy, part, deps.runtime, limits, settings.seed, show, deps.judge())
         write_records(log, runs)
     result = summarise(stage, number, policy.name, runs, items, log.relative_to(settings.workspace))
     write_record(finished, result)

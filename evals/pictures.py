@@ -116,12 +116,30 @@ def draw_seconds(stages: Sequence[StageSeconds]) -> "Figure":
     return figure
 
 
-def picture_of_taxonomy(types: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
-    """SVG text: environments of each cluster, clusters together under their type."""
+def picture_of(draw: "Callable[[], Figure]") -> str:
+    """SVG text of one drawing, in the style of all."""
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE):
-        return _svg(draw_taxonomy(types))
+        return _svg(draw())
+
+
+def draw_rates(rates: Mapping[str, tuple[float, float, float]]) -> "Figure":
+    """Named shares `(value, low, high)` in `[0, 1]` with their intervals, from above."""
+    figure, axes = _figure(0.6 + 0.24 * len(rates))
+    for place, (value, low, high) in enumerate(rates.values()):
+        axes.plot([100 * low, 100 * high], [place, place], color=PALE, linewidth=5, solid_capstyle="butt", zorder=3)
+        axes.plot(100 * value, place, "o", color=BLUE, markersize=6, zorder=4)
+        axes.annotate(percent(value), (100 * value, place), (0, 5), textcoords="offset points", fontsize=7, ha="center")
+    _horizontal(axes, list(rates))
+    axes.set_xlim(-4, 104)
+    axes.set_xlabel("tasks passed, %")
+    return figure
+
+
+def picture_of_taxonomy(types: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+    """SVG text: environments of each cluster, clusters together under their type."""
+    return picture_of(lambda: draw_taxonomy(types))
 
 
 def draw_taxonomy(types: Mapping[str, Mapping[str, Sequence[str]]]) -> "Figure":

@@ -109,10 +109,15 @@ class RunReport(Record):
         return sum(stage.seconds for stage in self.stages)
 
     def reasons(self, kind: str) -> dict[str, int]:
-        """How many of `kind` were dropped for which reason, most first: its first clause, numbers aside."""
-        clauses = (re.split("[:,;(]", item.reason)[0].strip() for item in self.dropped if item.kind == kind)
-        counts = Counter(re.sub(r"\d+", "n", clause) for clause in clauses)
-        return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+        """How many of `kind` were dropped for which reason, most first."""
+        return reasons_of([item for item in self.dropped if item.kind == kind])
+
+
+def reasons_of(dropped: Sequence[Dropped]) -> dict[str, int]:
+    """How often each reason, most first: its first clause, numbers aside."""
+    clauses = (re.split("[:,;(]", item.reason)[0].strip() for item in dropped)
+    counts = Counter(re.sub(r"\d+", "n", clause) for clause in clauses)
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def environment_row(

@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_world.evals.pictures import draw_all
 from agent_world.evals.records import RunReport, StageSeconds
@@ -10,6 +11,9 @@ from agent_world.evals.stats import percent, show_difference, show_rate
 from agent_world.evals.terminal import render_terminal
 from agent_world.memory.store import write_record, write_text
 from agent_world.schema import ArenaResult, Rate
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 __all__ = ["RunReport", "StageSeconds", "render_terminal", "write_report"]
 
@@ -26,6 +30,19 @@ def write_report(report: RunReport, out: Path) -> Path:
 
 
 def render_page(report: RunReport) -> str:
+    environment = open_templates()
+    pictures = {name: embedded(svg) for name, svg in draw_all(report).items()}
+    splits = {
+        "type": split(report.arena, "by_type"),
+        "strategy": split(report.arena, "by_strategy"),
+        "level": split(report.arena, "by_level"),
+        "environment": split(report.arena, "by_environment"),
+    }
+    return environment.get_template("report.html.jinja").render(report=report, pictures=pictures, splits=splits)
+
+
+def open_templates() -> "Environment":
+    """The templates of all pages, with what they need to show rates."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -36,14 +53,7 @@ def render_page(report: RunReport) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"percent": percent, "rate": show_rate, "difference": show_difference, "plain": plain}
-    pictures = {name: _embedded(svg) for name, svg in draw_all(report).items()}
-    splits = {
-        "type": split(report.arena, "by_type"),
-        "strategy": split(report.arena, "by_strategy"),
-        "level": split(report.arena, "by_level"),
-        "environment": split(report.arena, "by_environment"),
-    }
-    return environment.get_template("report.html.jinja").render(report=report, pictures=pictures, splits=splits)
+    return environment
 
 
 def split(stages: Sequence[ArenaResult], by: str) -> list[tuple[str, list[Rate | None]]]:
@@ -57,5 +67,6 @@ def plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _embedded(svg: str) -> str:
+def embedded(svg: str) -> str:
+    """A picture as an address that needs no file beside the page."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()

@@ -3,12 +3,12 @@
 A rate never stands without its denominator; `tools/grading/rates.py` makes them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from agent_world.schema import Rate, Record
-from agent_world.tools.grading.rates import CONFIDENCE, rate
+from agent_world.tools.grading.rates import CONFIDENCE, pass_at_k, rate
 
 RESAMPLES = 4000
 
@@ -53,6 +53,33 @@ def paired_difference(
         lost=int((changes < 0).sum()),
         unpaired=len(first.keys() | second.keys()) - changes.size,
     )
+
+
+class PassAt(Record):
+    """pass@k: the mean over tasks of the unbiased estimate."""
+
+    k: int
+    value: float
+    low: float
+    high: float
+    """95 % percentile bootstrap over tasks."""
+    tasks: int
+    """Tasks with at least `k` scored attempts."""
+
+
+def pass_at(counts: Iterable[tuple[int, int]]) -> tuple[PassAt, ...]:
+    """pass@1, pass@2 and so on, from `(scored attempts, passes)` of each task; deterministic."""
+    pairs = sorted(counts)
+    found = []
+    for k in range(1, max((n for n, _ in pairs), default=0) + 1):
+        values = np.array([pass_at_k(n, c, k) for n, c in pairs if n >= k])
+        low, high = (max(0.0, min(1.0, bound)) for bound in _bootstrap(values))
+        found.append(PassAt(k=k, value=float(values.mean()), low=low, high=high, tasks=values.size))
+    return tuple(found)
+
+
+def show_pass_at(found: PassAt) -> str:
+    return f"pass@{found.k}: {percent(found.value)} {_span(found.low, found.high)}, {found.tasks} tasks"
 
 
 def _bootstrap(changes: np.ndarray) -> tuple[float, float]:

@@ -21,10 +21,12 @@ from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from agent_world.agents.model import LangChainModel, open_model
+from agent_world.agents.validator.judge import judge_by
 from agent_world.errors import UsageError
 from agent_world.memory.store import Store
 from agent_world.progress import Progress, silent
 from agent_world.settings import Role, Settings, load_settings
+from agent_world.tools.grading import Judge
 from agent_world.tools.runtime import Runtime, open_runtime
 
 if TYPE_CHECKING:
@@ -77,6 +79,10 @@ class Deps:
                 raise UsageError(f"The role {role} has no model; set roles.{role}.model.name.")
             self._models[role] = open_model(config)
         return self._models[role]
+
+    def judge(self) -> Judge | None:
+        """Decides `semantic` criteria by the validator's model; None without one."""
+        return judge_by(self.model("validator")) if self.settings.role("validator").model else None
 
     def models_used(self) -> dict[Role, LangChainModel]:
         """Chat models opened so far, with what they have cost."""

@@ -31,7 +31,7 @@ from agent_world.agents.synthesizer.proposals import Proposal, Strategy, propose
 from agent_world.agents.synthesizer.realise import Realised
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.duplicates import Seen
-from agent_world.agents.validator.gate import POOL, Gate
+from agent_world.agents.validator.gate import open_gate
 from agent_world.agents.validator.pool import open_pool
 from agent_world.errors import ModelError
 from agent_world.graphs.demonstrate import demonstrate
@@ -147,8 +147,7 @@ async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         for task in [*(bundle.tasks() if state.get("append") else []), *before]:
             seen.add(task)
         room: dict[str, int] = {s: state[s] - state["kept"][s] for s in strategies()}
-        async with open_pool(bundle, deps.runtime, POOL) as pool:
-            judge = Gate(world, pool, deps.settings.tasks.max_answer_chars)
+        async with open_gate(world, deps.runtime, deps.settings) as judge:
             kept, dropped = await judge_all(candidates, judge, seen, room, partial(_versions, deps))
         await asyncio.to_thread(write_records, bundle.root / KEPT, [*before, *kept])
         counts = {s: state["kept"][s] + sum(t.strategy == s for t in kept) for s in strategies()}
@@ -278,7 +277,18 @@ async def synthesize(bundle: Bundle, request: SynthesisRequest, deps: Deps) -> S
     state = await run_alone(wire(), wanted, deps, 200)
     kept = [task for task in bundle.tasks() if task.id not in before]
     dropped = [Dropped.model_validate(d) for d in state.get("dropped", [])]
+    await asyncio.to_thread(_keep_rejections, rejections_of(deps.settings.workspace, bundle), dropped, request.append)
     return SynthesisReport(kept, dropped, round(time.monotonic() - started, 2))
+
+
+def rejections_of(workspace: Path, bundle: Bundle) -> Path:
+    """Where the candidates that were not kept are named, each with its reason."""
+    return workspace / "rejections" / f"{bundle.id}.jsonl"
+
+
+def _keep_rejections(path: Path, dropped: list[Dropped], append: bool) -> None:
+    before = read_records(path, Dropped) if append else []
+    write_records(path, list({(d.id, d.reason): d for d in [*before, *dropped]}.values()))
 
 
 def guidelines_of(state: State) -> list[Guideline]:

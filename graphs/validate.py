@@ -21,8 +21,8 @@ from typing_extensions import TypedDict
 from agent_world.agents.episode import Limits, run_episodes
 from agent_world.agents.policy import ChatModelPolicy
 from agent_world.agents.synthesizer.world import World
-from agent_world.agents.validator.gate import POOL, Gate
-from agent_world.agents.validator.pool import open_pool
+from agent_world.agents.validator.duplicates import Seen, with_difference
+from agent_world.agents.validator.gate import open_gate
 from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
 from agent_world.memory.store import Bundle, write_record
 from agent_world.schema import GateCheck, Task, Validation
@@ -59,8 +59,8 @@ async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 async def judge(bundle: Bundle, task: Task, deps: Deps) -> Validation:
     world = await asyncio.to_thread(World, bundle)
-    async with open_pool(bundle, deps.runtime, POOL) as pool:
-        return await Gate(world, pool, deps.settings.tasks.max_answer_chars).judge(task)
+    async with open_gate(world, deps.runtime, deps.settings) as opened:
+        return await opened.judge(task)
 
 
 def after_gate(state: State) -> list[Send] | str:
@@ -75,7 +75,9 @@ async def attempt(state: Attempt, runtime: Runtime[Context]) -> dict[str, Any]:
         bundle, task = bundle_of(deps, state["bundle"]), Task.model_validate(state["task"])
         policy = ChatModelPolicy(deps.model("validator"))
         limits = Limits(max_turns=2 * task.difficulty.calls + 6)
-        (run,) = await run_episodes(policy, [(task, bundle)], deps.runtime, limits, seed=state["number"])
+        (run,) = await run_episodes(
+            policy, [(task, bundle)], deps.runtime, limits, seed=state["number"], judge=deps.judge()
+        )
         path = deps.settings.workspace / "validation" / f"{task.id}_{state['number']}.json"
         await asyncio.to_thread(write_record, path, run)
         return {"runs": [{"number": state["number"], "status": run.status, "reward": run.score.reward}]}
@@ -90,25 +92,23 @@ async def decide(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def verdict(before: Validation, runs: list[dict[str, Any]], keep_at: int) -> Validation:
-    """`validated` at `keep_at` passes. When no run was scored at all, the record stays `gate only`."""
+    """`validated` at `keep_at` passes, which agree: each gave the reference answer and left its state.
+
+    `rejected` only where the runs that were scored decide it. With too many unscored ones (the model or our machinery
+    failed) the record stays `gate only`, and holds what was seen.
+    """
     scored = [run for run in runs if run["reward"] is not None]
     passes = sum(run["reward"] == 1 for run in scored)
     if not scored:
         return before
+    seen: dict[str, Any] = {"attempts": len(scored), "passes": passes}
+    if passes < keep_at <= passes + len(runs) - len(scored):
+        return before.model_copy(update=seen)
     statuses = ", ".join(run["status"] for run in sorted(runs, key=lambda run: run["number"]))
-    check = GateCheck(
-        name="solved by the validator",
-        passed=passes >= keep_at,
-        detail=f"{passes} of {len(scored)} scored runs pass ({statuses})",
-    )
-    return before.model_copy(
-        update={
-            "status": "validated" if check.passed else "rejected",
-            "checks": (*before.checks, check),
-            "attempts": len(scored),
-            "passes": passes,
-        }
-    )
+    detail = f"{passes} of {len(scored)} scored runs pass ({statuses})"
+    check = GateCheck(name="solved by the validator", passed=passes >= keep_at, detail=detail)
+    status = "validated" if check.passed else "rejected"
+    return before.model_copy(update={**seen, "status": status, "checks": (*before.checks, check)})
 
 
 def wire() -> StateGraph[State, Context, Request, State]:
@@ -138,6 +138,30 @@ async def validate(bundle: Bundle, task: Task, deps: Deps) -> Task:
     request = Request(bundle=str(bundle.root), task=task.model_dump(mode="json"))
     state = await run_alone(wire(), request, deps, 20)
     return task.model_copy(update={"validation": Validation.model_validate(state["validation"])})
+
+
+async def validate_all(bundle: Bundle, deps: Deps) -> list[Task]:
+    """Every task of the bundle with a new validation record; whether it differs from those before it is part of that.
+    Nothing is written to the bundle."""
+    seen, found = Seen(), list[Task]()
+    world = await asyncio.to_thread(World, bundle)
+    async with open_gate(world, deps.runtime, deps.settings) as opened:
+        for task in bundle.tasks():
+            if deps.settings.role("validator").model is None:
+                validation = await opened.judge(task)
+            else:
+                validation = (await validate(bundle, task, deps)).validation
+            validation = with_difference(validation, seen.clash(task))
+            found.append(task.model_copy(update={"validation": validation}))
+            seen.add(task)
+    return found
+
+
+async def replay_all(bundle: Bundle, deps: Deps) -> dict[str, str]:
+    """Task id -> why its gold solution does not replay, here and at another time; empty when it does."""
+    world = await asyncio.to_thread(World, bundle)
+    async with open_gate(world, deps.runtime, deps.settings) as opened:
+        return {task.id: await opened.replay_fault(task) for task in bundle.tasks()}
 
 
 def bundle_of(deps: Deps, environment: str) -> Bundle:

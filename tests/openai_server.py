@@ -18,7 +18,16 @@ from starlette.routing import Route
 
 from agent_world.settings import ModelConfig
 
-Reply = str | dict[str, Any] | list[dict[str, Any]]
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A tool call that the token limit cut: its arguments are this text."""
+
+    name: str
+    arguments: str
+
+
+Reply = str | Cut | dict[str, Any] | list[dict[str, Any]]
 """Text, or one or several tool calls as `{"name": ..., "arguments": {...}}`."""
 
 
@@ -40,7 +49,7 @@ class ScriptedServer:
         choice = {
             "index": 0,
             "message": _message(reply),
-            "finish_reason": "stop" if isinstance(reply, str) else "tool_calls",
+            "finish_reason": _finish(reply),
         }
         usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
         body = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "scripted", "choices": [choice]}
@@ -50,9 +59,17 @@ class ScriptedServer:
     """Answer with the last reply for ever."""
 
 
+def _finish(reply: Reply) -> str:
+    return "stop" if isinstance(reply, str) else "length" if isinstance(reply, Cut) else "tool_calls"
+
+
 def _message(reply: Reply) -> dict[str, Any]:
     if isinstance(reply, str):
         return {"role": "assistant", "content": reply}
+    if isinstance(reply, Cut):
+        function = {"name": reply.name, "arguments": reply.arguments}
+        calls = [{"id": "call_0", "type": "function", "function": function}]
+        return {"role": "assistant", "content": None, "tool_calls": calls}
     calls = [
         {
             "id": f"call_{i}",

@@ -77,9 +77,10 @@ class Instance(Protocol):
 class Runtime(Protocol):
     """Opens instances; shared by all of a process."""
 
-    async def open(self, environment: Path, *, seed: int = 0) -> Instance:
+    async def open(self, environment: Path, *, seed: int = 0, clock: str | None = None) -> Instance:
         """Start an instance of the bundle in folder `environment` (with its tools.py and tools.json, where there
-        are any). Waits while `max_instances` are live."""
+        are any). Waits while `max_instances` are live. `clock` is another time for its code than the setting says:
+        what depends on the time shows by it. Raises `UsageError` when it is no time."""
         ...
 
     def describe(self) -> tuple[str, ...]:

@@ -71,8 +71,8 @@ class SyncRuntime:
         self._loop = loop
         self.runtime = runtime
 
-    def open(self, environment: Path, *, seed: int = 0) -> SyncInstance:
-        return SyncInstance(self._loop, self._loop.run(self.runtime.open(environment, seed=seed)))
+    def open(self, environment: Path, *, seed: int = 0, clock: str | None = None) -> SyncInstance:
+        return SyncInstance(self._loop, self._loop.run(self.runtime.open(environment, seed=seed, clock=clock)))
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._loop.run(work)

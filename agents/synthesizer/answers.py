@@ -110,7 +110,9 @@ def same(given, wanted, tolerance=0.0):
     if isinstance(given, bool) or isinstance(wanted, bool):
         return given is wanted
     if isinstance(wanted, (int, float)):
-        return isinstance(given, (int, float)) and abs(given - wanted) <= tolerance
+        if not isinstance(given, (int, float)) or not tolerance:
+            return isinstance(given, (int, float)) and given == wanted  # exact, also of an integer and a float
+        return abs(given) < 1e16 and abs(given - wanted) <= tolerance
     if isinstance(wanted, str):
         return isinstance(given, str) and plain(given) == plain(wanted)
     if isinstance(wanted, list):
@@ -126,7 +128,7 @@ def same(given, wanted, tolerance=0.0):
 
 def in_order(values):
     assert isinstance(values, list), "a list is wanted"
-    return sorted(values, key=lambda v: (str(type(v)), plain(v) if isinstance(v, str) else v))
+    return sorted(values, key=lambda v: (isinstance(v, str), plain(v) if isinstance(v, str) else v))
 
 
 def verify(answer, reference, diff, expected_diff):

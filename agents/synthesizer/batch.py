@@ -7,7 +7,7 @@ import networkx as nx
 from agent_world.agents.synthesizer.proposals import Proposal, draft_of
 from agent_world.agents.synthesizer.realise import Realised, realise
 from agent_world.agents.synthesizer.world import World
-from agent_world.agents.validator.duplicates import Seen
+from agent_world.agents.validator.duplicates import Seen, with_difference
 from agent_world.agents.validator.gate import Gate
 from agent_world.agents.validator.pool import Pool
 from agent_world.schema import Dropped, Guideline, Origin, Task
@@ -95,13 +95,14 @@ async def judge_all(
 
 
 async def _judged(candidate: Task, gate: Gate, seen: Seen, versions: Versions) -> Task | Dropped:
-    clash = seen.clash(candidate)
-    if clash:
-        return Dropped(kind="task", id=candidate.id, reason=f"duplicate: {clash}")
     reason = ""
     for version in await versions(candidate):
+        clash = seen.clash(version)
+        if clash:
+            reason = f"duplicate: {clash}"
+            continue
         validation = await gate.judge(version)
         if validation.reason is None:
-            return version.model_copy(update={"validation": validation})
+            return version.model_copy(update={"validation": with_difference(validation, "")})
         reason = validation.reason
     return Dropped(kind="task", id=candidate.id, reason=reason)

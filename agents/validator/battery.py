@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent_world.schema import Criterion, StateDiff, Task
+from agent_world.agents.synthesizer.world import World
+from agent_world.schema import Criterion, RowChange, StateDiff, Task
 from agent_world.tools.grading import grade
 from agent_world.tools.grading.criteria import check
 from agent_world.tools.runtime import Instance, Runtime
@@ -40,6 +41,31 @@ class Case:
     diff: StateDiff
 
 
+def bystanders(world: World, task: Task) -> list[RowChange]:
+    """Unauthorised writes that the grader must see: in the tables that the task writes to, or in the first table, a
+    row that is none of the task's changed, and the same one removed."""
+    touched = {(change.table, change.key) for change in task.state_change.changes}
+    hidden = set(world.environment.database.volatile)
+    names = sorted({table for table, _ in touched} & set(world.tables)) or sorted(world.tables)[:1]
+    found: list[RowChange] = []
+    for name in (n for n in names if n not in hidden):
+        key = world.tables[name].primary_key
+        row = next((r for r in world.rows[name] if (name, str(r.get(key))) not in touched), None)
+        column = next((c for c in row or () if c != key and f"{name}.{c}" not in hidden | _own_words(task)), None)
+        if row is None or column is None:
+            continue
+        other = RowChange(table=name, key=str(row.get(key)), kind="changed", before={column: row[column]})
+        found.append(other.model_copy(update={"after": {column: f"{row[column]} x"}}))
+        found.append(RowChange(table=name, key=str(row.get(key)), kind="removed", before=row))
+    return found
+
+
+def _own_words(task: Task) -> set[str]:
+    """Columns (`table.column`) that the rubric leaves to the agent's own words."""
+    ignoring = [c.expected["ignore"] for c in task.rubric if c.kind == "state" and isinstance(c.expected, dict)]
+    return {column for columns in ignoring for column in columns}
+
+
 async def rewards(
     task: Task, cases: Sequence[Case], *, runtime: Runtime, environment: Path, instance: Instance
 ) -> list[float | None]:
@@ -57,8 +83,9 @@ def _shaped(task: Task, case: Case) -> bool:
 
 
 async def _verify(task: Task, cases: Sequence[Case], instance: Instance) -> dict[int, float | None]:
+    diffs = {id(diff): diff.model_dump(mode="json") for diff in {id(c.diff): c.diff for c in cases}.values()}
     arguments = {
-        "cases": [[c.answer, c.diff.model_dump(mode="json")] for c in cases],
+        "cases": [[c.answer, diffs[id(c.diff)]] for c in cases],
         "reference": task.reference_answer,
         "expected_diff": task.state_change.model_dump(mode="json"),
     }

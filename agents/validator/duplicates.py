@@ -3,11 +3,22 @@
 import json
 from dataclasses import dataclass, field
 
-from agent_world.schema import Task
+from agent_world.schema import GateCheck, Task, Validation
 
 GRAMS = 4
 MOST_SHARED = 0.8
 """Share of 4-grams that two questions may have in common."""
+
+
+DIFFERS = "differs from the others"
+"""Name of the receipt."""
+
+
+def with_difference(validation: Validation, clash: str) -> Validation:
+    """The record with one more receipt; rejected where the task repeats another."""
+    check = GateCheck(name=DIFFERS, passed=not clash, detail=clash)
+    status = "rejected" if clash else validation.status
+    return validation.model_copy(update={"status": status, "checks": (*validation.checks, check)})
 
 
 @dataclass(slots=True)
@@ -16,6 +27,7 @@ class Seen:
 
     questions: dict[str, str] = field(default_factory=dict)
     solutions: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)
     grams: list[tuple[str, frozenset[tuple[str, ...]]]] = field(default_factory=list)
 
     def clash(self, task: Task) -> str:
@@ -26,6 +38,9 @@ class Seen:
         other = self.solutions.get(solution_key(task))
         if other:
             return f"same solution as {other}"
+        other = self.answers.get(answer_key(task))
+        if other:
+            return f"same answer as {other}"
         mine = four_grams(task.question)
         for name, theirs in self.grams:
             if len(mine & theirs) > MOST_SHARED * min(len(mine), len(theirs)):
@@ -35,6 +50,7 @@ class Seen:
     def add(self, task: Task) -> None:
         self.questions[question_key(task)] = task.id
         self.solutions[solution_key(task)] = task.id
+        self.answers[answer_key(task)] = task.id
         self.grams.append((task.id, four_grams(task.question)))
 
 
@@ -45,6 +61,11 @@ def question_key(task: Task) -> str:
 def solution_key(task: Task) -> str:
     """What is done and answered, however it is asked."""
     return json.dumps([task.solution.model_dump(mode="json"), task.reference_answer], sort_keys=True)
+
+
+def answer_key(task: Task) -> str:
+    """What is right at the end: who knows it for one task must not know it for another."""
+    return json.dumps([task.reference_answer, task.state_change.model_dump(mode="json")], sort_keys=True)
 
 
 def four_grams(question: str) -> frozenset[tuple[str, ...]]:

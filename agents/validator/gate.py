@@ -1,31 +1,49 @@
 """The gate: a task is kept only with a receipt for every check (section 3.1.1, and FAULTS on gold and checkers).
 
-What can be decided without running comes first. The gold solution is then replayed in two processes on clean copies,
-and the finished grader has to tell it, and what means the same, from everything that comes close.
+What can be decided without running comes first. The gold solution is then replayed on clean copies, in two processes
+whose clocks and seeds differ, and the finished grader has to tell it, and what means the same, from everything that
+comes close.
 """
 
-import json
-import random
-import re
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
-
-from jsonschema import Draft202012Validator
+from datetime import datetime, timedelta
 
 from agent_world.agents.synthesizer.world import World
-from agent_world.agents.validator.battery import Case, rewards
-from agent_world.agents.validator.literals import grounding_fault, reference_fault, scalars, states
-from agent_world.agents.validator.pool import Pool
-from agent_world.agents.validator.replay import Run, replay
+from agent_world.agents.validator.battery import Case, bystanders, rewards
+from agent_world.agents.validator.effects import answer_fault, effect_fault, question_fault
+from agent_world.agents.validator.form import blank_answer, form_fault, given_away, leak, size_fault
+from agent_world.agents.validator.literals import grounding_fault, reference_fault
+from agent_world.agents.validator.pool import Pool, open_pool
+from agent_world.agents.validator.random_runs import random_case
+from agent_world.agents.validator.replay import Call, Run, replay
 from agent_world.schema import GateCheck, StateDiff, Task, Validation
+from agent_world.settings import Settings
 from agent_world.tools.grading import grade, harmless_variants, near_misses, state_misses
-from agent_world.tools.runtime import Instance
+from agent_world.tools.runtime import Runtime
 
-FIRST, SECOND, OTHER = 0, 1, 2
-"""Instances of the pool: two for the gold runs, one for random calls and verifiers."""
-POOL = 3
-RANDOM_RUNS, RANDOM_CALLS = 3, 3
+FIRST, OTHER, ELSEWHERE = 0, 1, 2
+"""Instances of the pool: for the gold run; for random calls and verifiers; for the gold run at another time."""
+RANDOM_RUNS = 3
+LATER = timedelta(days=500, hours=7, minutes=13, seconds=21)
+"""Another year, month, day of the week and hour."""
+OTHER_SEED = 1009
+
+Replayed = tuple[Run, StateDiff]
+
+
+@asynccontextmanager
+async def open_gate(world: World, runtime: Runtime, settings: Settings) -> AsyncIterator["Gate"]:
+    """A gate for tasks of one environment, with live instances for as long as it is open."""
+    clock = settings.runtime.clock
+    elsewhere = (OTHER_SEED, other_time(clock))
+    async with open_pool(world.bundle, runtime, ELSEWHERE, elsewhere=elsewhere) as pool:
+        yield Gate(world, pool, settings.tasks.max_answer_chars, clock)
+
+
+def other_time(clock: str) -> str:
+    return (datetime.fromisoformat(clock) + LATER).isoformat()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +51,10 @@ class Gate:
     world: World
     pool: Pool
     max_answer_chars: int
+    clock: str
 
     async def judge(self, task: Task) -> Validation:
-        """All checks in order; the first that fails ends it."""
+        """All checks in order; the first that fails ends it. The record holds a receipt for each."""
         checks: list[GateCheck] = []
         async for name, fault in self._checks(task):
             checks.append(GateCheck(name=name, passed=not fault, detail=fault))
@@ -43,30 +62,57 @@ class Gate:
                 return Validation(status="rejected", checks=tuple(checks))
         return Validation(status="gate only", checks=tuple(checks))
 
+    async def replay_fault(self, task: Task) -> str:
+        """Why the gold solution does not replay, here or at another time; empty when it does."""
+        first = await self._replay(task, FIRST)
+        return gold_fault(task, *first) or await self._elsewhere_fault(task, first)
+
     async def _checks(self, task: Task) -> AsyncIterator[tuple[str, str]]:
         yield "no leak", leak(self.world, task)
         yield "answer form", form_fault(task)
         yield "answer size", size_fault(task, self.max_answer_chars)
         yield "answer not given away", given_away(task)
-        runs = [await self._replay(task, i) for i in (FIRST, SECOND)]
-        yield "gold replays", replay_fault(task, runs)
-        yield "arguments are known", grounding_fault(task, runs[0][0].calls)
-        yield "literals mean one thing", reference_fault(self.world, task, runs[0][0].calls)
+        first = await self._replay(task, FIRST)
+        yield "gold replays", gold_fault(task, *first)
+        yield "gold replays elsewhere", await self._elsewhere_fault(task, first)
+        for name, fault in self._known(task, first[0].calls):
+            yield name, fault
         yield "gold scores 1", await self._gold(task)
-        yield "no-op scores 0", await self._noop(task)
-        nothing = [Case("no answer", None, task.state_change), Case("empty answer", {}, task.state_change)]
-        yield "empty answer scores 0", await self._refused(task, nothing)
-        yield "random calls score 0", await self._random_calls(task)
-        yield "near misses score 0", await self._near_misses(task)
-        yield "harmless variants score 1", await self._harmless(task)
+        async for name, fault in self._graded(task):
+            yield name, fault
 
-    async def _replay(self, task: Task, index: int) -> tuple[Run, StateDiff]:
+    def _known(self, task: Task, calls: Sequence[Call]) -> Sequence[tuple[str, str]]:
+        return (
+            ("arguments are known", grounding_fault(task, calls)),
+            ("literals mean one thing", reference_fault(self.world, task, calls)),
+            ("question is used", question_fault(self.world, task, calls, days(self.clock))),
+            ("effects are asked for", effect_fault(self.world, task, calls)),
+            ("answer was shown", answer_fault(task, calls)),
+        )
+
+    # --- Gold runs ---------------------------------------------------------------------------------------
+
+    async def _replay(self, task: Task, index: int) -> Replayed:
         instance = await self.pool.clean(index)
         run = await replay(instance, task.solution)
         diff = await instance.diff()
         if diff.changes:
             self.pool.soil(index)
         return run, diff
+
+    async def _elsewhere_fault(self, task: Task, first: Replayed) -> str:
+        """In another process, at another time, with other random numbers: the same answer and state, or the question
+        says for when it asks."""
+        there = await self._replay(task, ELSEWHERE)
+        if _shown(there) == _shown(first) and not gold_fault(task, *there):
+            return ""
+        for index in (FIRST, OTHER):  # once more, in two fresh processes, at the same time and seed
+            self.pool.soil(index)
+        first, again = [await self._replay(task, index) for index in (FIRST, OTHER)]
+        if _shown(again) != _shown(first) or gold_fault(task, *again):
+            return "two runs saw different things"
+        fault = gold_fault(task, *there)
+        return f"at another time and seed, {fault}" if fault and not says_when(task.question, self.clock) else ""
 
     async def _gold(self, task: Task) -> str:
         """By the grader exactly as an episode has it, in an instance of its own."""
@@ -76,123 +122,70 @@ class Gate:
         failed = [f"{r.id} {r.detail}" for r in score.results if not r.passed]
         return "" if score.reward == 1 else f"scores {score.reward}: {'; '.join(failed)}"
 
-    async def _rewards(self, task: Task, cases: Sequence[Case]) -> list[float | None]:
-        instance, root = self.pool.instances[OTHER], self.pool.bundle.root
-        return await rewards(task, cases, runtime=self.pool.runtime, environment=root, instance=instance)
+    # --- The grader against everything that comes close --------------------------------------------------
 
-    async def _refused(self, task: Task, cases: Sequence[Case]) -> str:
-        """Every one must score 0, and not be unscored."""
-        found = await self._rewards(task, cases)
-        return next((f"{c.name} scores {r}" for c, r in zip(cases, found, strict=True) if r != 0), "")
+    async def _graded(self, task: Task) -> AsyncIterator[tuple[str, str]]:
+        refused = {
+            "no-op scores 0": self._noops(task),
+            "empty answer scores 0": [Case("no answer", None, task.state_change), Case("{}", {}, task.state_change)],
+            "random calls score 0": [await self._random_case(task, number) for number in range(RANDOM_RUNS)],
+            "near misses score 0": self._near_misses(task),
+        }
+        cases = [*(c for group in refused.values() for c in group), *self._harmless(task)]
+        root, instance = self.pool.bundle.root, self.pool.instances[OTHER]
+        found = await rewards(task, cases, runtime=self.pool.runtime, environment=root, instance=instance)
+        scored = iter(zip(cases, found, strict=True))
+        for name, group in refused.items():
+            part = [next(scored) for _ in group]
+            yield name, next((f"{case.name} scores {reward}" for case, reward in part if reward != 0), "")
+        yield "harmless variants score 1", next((f"{c.name} scores {r}" for c, r in scored if r != 1), "")
 
-    async def _noop(self, task: Task) -> str:
-        """The right answer without the change that was asked for."""
-        if not task.state_change.changes:
-            return ""
-        return await self._refused(task, [Case("no-op", task.reference_answer, StateDiff())])
+    def _noops(self, task: Task) -> list[Case]:
+        """Nothing done, and an answer of blanks; where a change is asked for, also the right answer without it."""
+        idle = [Case("doing nothing", blank_answer(task.answer_schema), StateDiff())]
+        return [*idle, Case("no-op", task.reference_answer, StateDiff())] if task.state_change.changes else idle
 
-    async def _near_misses(self, task: Task) -> str:
-        answers = [Case(v.name, v.answer, task.state_change) for v in near_misses(task.reference_answer)]
-        states = [Case(v.name, task.reference_answer, v.diff) for v in state_misses(task.state_change)]
-        return await self._refused(task, [*answers, *states])
+    def _near_misses(self, task: Task) -> list[Case]:
+        """The right state with a wrong answer, and the right answer with a wrong state or an unauthorised write."""
+        misses = near_misses(task.reference_answer, task.answer_schema, ordered=_ordered(task))
+        answers = [Case(v.name, v.answer, task.state_change) for v in misses]
+        wrong = state_misses(task.state_change, bystanders(self.world, task))
+        return [*answers, *(Case(v.name, task.reference_answer, v.diff) for v in wrong)]
 
-    async def _harmless(self, task: Task) -> str:
-        ordered = {c.path for c in task.rubric if c.kind == "equal" and isinstance(c.expected, list)}
-        variants = harmless_variants(task.reference_answer, ordered=ordered)
-        cases = [Case(v.name, v.answer, task.state_change) for v in variants]
-        found = await self._rewards(task, cases)
-        return next((f"{c.name} scores {r}" for c, r in zip(cases, found, strict=True) if r != 1), "")
+    def _harmless(self, task: Task) -> list[Case]:
+        variants = harmless_variants(task.reference_answer, task.answer_schema, ordered=_ordered(task))
+        return [Case(v.name, v.answer, task.state_change) for v in variants]
 
-    async def _random_calls(self, task: Task) -> str:
-        """Answers put together from what random read calls show. One may be lucky; a task that is often hit is none."""
-        instance = await self.pool.clean(OTHER)
-        cases = [await self._random_case(task, instance, number) for number in range(RANDOM_RUNS)]
-        lucky = sum(reward != 0 for reward in await self._rewards(task, cases))
-        return f"{lucky} of {RANDOM_RUNS} random runs do not score 0" if lucky > 1 else ""
-
-    async def _random_case(self, task: Task, instance: Instance, number: int) -> Case:
-        rng = random.Random(f"random calls:{task.id}:{number}")
-        shown: dict[str, Any] = {}
-        for _ in range(RANDOM_CALLS):
-            tool, arguments = random_call(self.world, rng)
-            seen = await instance.call(tool, arguments)
-            if seen.ok:
-                shown.update(_fields(seen.value))
-        answer = {key: shown.get(key, _any(shown, task, key, rng)) for key in task.reference_answer}
-        return Case(f"random run {number + 1}", answer, StateDiff())
+    async def _random_case(self, task: Task, number: int) -> Case:
+        case, wrote = await random_case(self.world, task, await self.pool.clean(OTHER), number)
+        if wrote:
+            self.pool.soil(OTHER)
+        return case
 
 
-def random_call(world: World, rng: random.Random) -> tuple[str, dict[str, Any]]:
-    action = rng.choice([a for a in world.actions if not a.writes] or world.actions)
-    rows = world.rows[action.table.name]
-    row = rng.choice(rows) if rows else {}
-    taken = {**({action.key: action.table.primary_key} if action.key else {}), **action.filters}
-    return action.name, {a: row.get(c) for a, c in taken.items() if a in action.required and row.get(c) is not None}
+def gold_fault(task: Task, run: Run, diff: StateDiff) -> str:
+    if run.error or run.answer is None:
+        return f"the gold solution fails: {run.error}"
+    if run.answer != task.reference_answer:
+        return "the gold solution gives another answer"
+    return "the gold solution leaves another state" if diff != task.state_change else ""
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        return {}
-    items = value.get("items")
-    first = items[0] if isinstance(items, list) and items and isinstance(items[0], dict) else {}
-    return {**value, **first}
+def says_when(question: str, clock: str) -> bool:
+    """Whether the question states the day of `clock`."""
+    return any(text in question for text in days(clock))
 
 
-def _any(shown: dict[str, Any], task: Task, key: str, rng: random.Random) -> Any:
-    kind = task.answer_schema["properties"][key]["type"]
-    fit = [v for v in scalars(shown) if _is(v, kind)]
-    return rng.choice(fit) if fit else None
+def days(clock: str) -> tuple[str, ...]:
+    """The day as it may be written: `2026-01-15`, `15 January 2026`, `January 15, 2026`."""
+    day = datetime.fromisoformat(clock)
+    return f"{day:%Y-%m-%d}", f"{day.day} {day:%B %Y}", f"{day:%B} {day.day}, {day.year}"
 
 
-def _is(value: Any, kind: str) -> bool:
-    if isinstance(value, bool):
-        return kind == "boolean"
-    return isinstance(value, {"integer": int, "number": int | float, "string": str}.get(kind, list))
+def _shown(replayed: Replayed) -> list[str]:
+    return [seen.text for _, _, seen in replayed[0].calls]
 
 
-# --- Checks that need no run -----------------------------------------------------------------------------
-
-
-def leak(world: World, task: Task) -> str:
-    """A tool name, or an id of a table or column that is no word, in the question."""
-    text = task.question.casefold()
-    for tool in world.tools:
-        if re.search(rf"(?<!\w){re.escape(tool.name.casefold())}(?!\w)", text):
-            return f"the question names the tool {tool.name}"
-    names = {c.name for t in world.tables.values() for c in t.columns} | set(world.tables)
-    found = [n for n in sorted(names) if "_" in n and re.search(rf"(?<!\w){re.escape(n.casefold())}(?!\w)", text)]
-    return f"the question uses the id {found[0]}" if found else ""
-
-
-def form_fault(task: Task) -> str:
-    """The answer schema is strict, and the reference answer is a value of it."""
-    schema = task.answer_schema
-    if schema.get("additionalProperties") is not False or set(schema["required"]) != set(schema["properties"]):
-        return "the answer schema is not strict"
-    error = next(iter(Draft202012Validator(schema).iter_errors(task.reference_answer)), None)
-    return f"the reference answer does not fit its schema: {error.message}" if error else ""
-
-
-def size_fault(task: Task, most: int) -> str:
-    size = len(json.dumps(task.reference_answer, ensure_ascii=False))
-    return f"the answer has {size} characters" if size > most else ""
-
-
-def given_away(task: Task) -> str:
-    """Unless the state changes, something of the answer must not be in the question."""
-    if task.state_change.changes:
-        return ""
-    values = list(scalars(task.reference_answer))
-    return "the question states the whole answer" if all(states(task.question, v) for v in values) else ""
-
-
-def replay_fault(task: Task, runs: Sequence[tuple[Run, StateDiff]]) -> str:
-    for run, diff in runs:
-        if run.error or run.answer is None:
-            return f"the gold solution fails: {run.error}"
-        if run.answer != task.reference_answer:
-            return "the gold solution gives another answer"
-        if diff != task.state_change:
-            return "the gold solution leaves another state"
-    texts = [[seen.text for _, _, seen in run.calls] for run, _ in runs]
-    return "" if all(t == texts[0] for t in texts) else "two runs saw different things"
+def _ordered(task: Task) -> set[str]:
+    """Fields whose order counts, as far as a rubric tells."""
+    return {c.path for c in task.rubric if c.kind == "equal" and isinstance(c.expected, list)}

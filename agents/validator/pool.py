@@ -31,11 +31,16 @@ class Pool:
 
 
 @asynccontextmanager
-async def open_pool(bundle: Bundle, runtime: Runtime, size: int, seed: int = 0) -> AsyncIterator[Pool]:
+async def open_pool(
+    bundle: Bundle, runtime: Runtime, size: int, seed: int = 0, *, elsewhere: tuple[int, str] | None = None
+) -> AsyncIterator[Pool]:
+    """`size` instances, and one more with a seed and a clock of its own where `elsewhere` gives them."""
     pool = Pool(bundle, runtime, [])
     try:
         for _ in range(size):
             pool.instances.append(await runtime.open(bundle.root, seed=seed))
+        if elsewhere is not None:
+            pool.instances.append(await runtime.open(bundle.root, seed=elsewhere[0], clock=elsewhere[1]))
         yield pool
     finally:
         for instance in pool.instances:
@@ -48,7 +53,7 @@ class OneInstance:
 
     instance: Instance
 
-    async def open(self, environment: Path, *, seed: int = 0) -> Instance:
+    async def open(self, environment: Path, *, seed: int = 0, clock: str | None = None) -> Instance:
         return _Kept(self.instance)
 
     def describe(self) -> tuple[str, ...]:

@@ -139,9 +139,9 @@ class Lab:
     figures: list[Figure] = field(default_factory=list)
     opened: list[Instance] = field(default_factory=list)
 
-    async def open(self, root: Path | None = None, *, seed: int = 0) -> Instance:
+    async def open(self, root: Path | None = None, *, seed: int = 0, clock: str | None = None) -> Instance:
         """An instance of `root` (the standard world if left out), closed when the case is over."""
-        instance = await self.runtime.open(root or self.standard, seed=seed)
+        instance = await self.runtime.open(root or self.standard, seed=seed, clock=clock)
         self.opened.append(instance)
         return instance
 

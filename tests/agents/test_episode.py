@@ -122,7 +122,7 @@ async def test_a_policy_that_gives_no_turn_leaves_the_episode_unscored(library: 
 class Unavailable:
     """A runtime that cannot open anything."""
 
-    async def open(self, environment: Path, *, seed: int = 0) -> Instance:
+    async def open(self, environment: Path, *, seed: int = 0, clock: str | None = None) -> Instance:
         raise SandboxError("no processes left")
 
 

@@ -1,8 +1,10 @@
+import itertools
+
 import pytest
 
-from agent_world.evals.stats import paired_difference, show_difference, show_rate
+from agent_world.evals.stats import paired_difference, pass_at, show_difference, show_pass_at, show_rate
 from agent_world.schema import Score, Trajectory
-from agent_world.tools.grading.rates import rate, rate_of, rates_by
+from agent_world.tools.grading.rates import pass_at_k, rate, rate_of, rates_by
 
 
 def run(task: str, reward: float | None, environment: str = "library", errors: int = 0) -> Trajectory:
@@ -79,3 +81,30 @@ def test_a_difference_without_pairs_says_nothing() -> None:
     found = paired_difference({"a": 1.0}, {"b": 1.0})
     assert (found.low, found.high) == (-1.0, 1.0)
     assert show_difference(found) == "no task is scored in both"
+
+
+@pytest.mark.parametrize(("n", "c"), [(5, 0), (5, 2), (5, 5), (4, 1), (1, 1)])
+def test_pass_at_k_is_the_share_of_draws_of_k_attempts_that_hold_a_pass(n: int, c: int) -> None:
+    attempts = [True] * c + [False] * (n - c)
+    for k in range(1, n + 1):
+        draws = list(itertools.combinations(attempts, k))
+        assert pass_at_k(n, c, k) == pytest.approx(sum(map(any, draws)) / len(draws))
+
+
+@pytest.mark.parametrize(("n", "c", "k"), [(3, 4, 1), (3, 1, 4), (3, 1, 0), (0, 0, 1)])
+def test_pass_at_k_of_nothing_is_refused(n: int, c: int, k: int) -> None:
+    with pytest.raises(ValueError, match="cannot be estimated"):
+        pass_at_k(n, c, k)
+
+
+def test_pass_at_k_stands_with_its_interval_and_its_tasks() -> None:
+    found = pass_at([(5, 0), (5, 5), (5, 2), (2, 1)])
+    assert [(p.k, p.tasks) for p in found] == [(1, 4), (2, 4), (3, 3), (4, 3), (5, 3)]
+    assert found[0].value == pytest.approx((0 + 1 + 0.4 + 0.5) / 4)
+    assert all(0 <= p.low <= p.value <= p.high <= 1 for p in found)
+    assert found == pass_at([(2, 1), (5, 2), (5, 5), (5, 0)])
+    assert pass_at([]) == ()
+    assert show_pass_at(found[0]).startswith("pass@1: 48 % [")
+    (alone,) = pass_at([(1, 1)])
+    assert (alone.value, alone.high) == (1.0, 1.0)
+    assert alone.low < 0.5, "one task says little"

@@ -7,6 +7,7 @@ never a number; text is compared in Unicode's composed form, outer space aside, 
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -58,9 +59,29 @@ def same(expected: Any, given: Any, tolerance: float = 0.0) -> bool:
 
 def same_set(expected: Any, given: Any, tolerance: float = 0.0) -> bool:
     """Two lists of the same members, each as often, order aside."""
-    if not isinstance(expected, list | tuple) or not isinstance(given, list | tuple):
+    if not isinstance(expected, list | tuple) or not isinstance(given, list | tuple) or len(expected) != len(given):
         return False
-    return same(sorted(expected, key=_order), sorted(given, key=_order), tolerance)
+    if same(sorted(expected, key=_order), sorted(given, key=_order), tolerance):
+        return True
+    # In order, single numbers meet their nearest; records that differ within the tolerance may not.
+    records = any(isinstance(item, list | tuple | dict) for item in expected)
+    return bool(tolerance and records and _pairs(expected, given, tolerance) == len(expected))
+
+
+def _pairs(expected: Sequence[Any], given: Sequence[Any], tolerance: float) -> int:
+    """How many members can be paired off, by augmenting paths."""
+    taken: dict[int, int] = {}
+
+    def place(i: int, tried: set[int]) -> bool:
+        for j in range(len(given)):
+            if j not in tried and same(expected[i], given[j], tolerance):
+                tried.add(j)
+                if j not in taken or place(taken[j], tried):
+                    taken[j] = i
+                    return True
+        return False
+
+    return sum(place(i, set()) for i in range(len(expected)))
 
 
 def plain(text: str) -> str:

@@ -4,6 +4,7 @@ Episodes without a score are counted apart and never as failures.
 """
 
 from collections.abc import Callable, Hashable, Iterable
+from math import comb
 from typing import TypeVar
 
 from agent_world.schema import Rate, Trajectory
@@ -30,6 +31,14 @@ def rate(passed: int, scored: int, unscored: int = 0) -> Rate:
         scored=scored,
         unscored=unscored,
     )
+
+
+def pass_at_k(attempts: int, passes: int, k: int) -> float:
+    """Chance that at least one of `k` attempts passes, estimated without bias from `passes` of `attempts`:
+    `1 - C(n - c, k) / C(n, k)` (Chen et al. 2021, arXiv 2107.03374). Needs `1 <= k <= attempts`."""
+    if not 0 <= passes <= attempts or not 1 <= k <= attempts:
+        raise ValueError(f"pass@{k} cannot be estimated from {passes} passes of {attempts} attempts")
+    return 1 - comb(attempts - passes, k) / comb(attempts, k)
 
 
 def rate_of(trajectories: Iterable[Trajectory]) -> Rate:

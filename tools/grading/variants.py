@@ -6,14 +6,20 @@ A checker is believed when it accepts the reference answer and every harmless va
 import json
 import math
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agent_world.schema import RowChange, StateDiff
+from agent_world.tools.grading.compare import same
+from agent_world.tools.grading.rubric import tolerance_for
 
 _EXACT = 2**53
 """Largest integer up to which every integer is also a float."""
+_ENORMOUS = 10**400
+"""A number of JSON that is no float: a checker that calculates with it breaks, and must not."""
+_MOST_ROWS = 8
+"""Changes of a state that are left out or spoilt one by one; a larger change is spoilt in its first ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +35,36 @@ class StateVariant:
     diff: StateDiff
 
 
-def near_misses(answer: Mapping[str, Any]) -> list[Variant]:
-    """Wrong answers close to `answer`: each must score 0."""
+def near_misses(
+    answer: Mapping[str, Any], schema: Mapping[str, Any] | None = None, *, ordered: Collection[str] = ()
+) -> list[Variant]:
+    """Wrong answers close to `answer`: each must score 0. `schema` is the answer's; lists of the fields in `ordered`
+    are wrong in another order."""
     found = [Variant("no field at all", {})] if answer else []
     found.append(Variant("a field too many", {**answer, "_extra": 1}))
     for name, value in answer.items():
         found.append(Variant(f"{name} left out", {k: v for k, v in answer.items() if k != name}))
-        found += [Variant(f"{name} {what}", {**answer, name: wrong}) for what, wrong in _wrong(value)]
+        wrongs = _wrong(value)
+        if _is_number(value) and not _allows_text(schema, name):
+            wrongs.append(("as text", str(value)))
+        if name in ordered and not same(value, value[::-1]):
+            wrongs.append(("in another order", value[::-1]))
+        found += [Variant(f"{name} {what}", {**answer, name: wrong}) for what, wrong in wrongs]
     return found
 
 
-def harmless_variants(answer: Mapping[str, Any], *, ordered: Collection[str] = ()) -> list[Variant]:
-    """Answers that mean the same as `answer`: each must score 1. Lists of the fields in `ordered` keep their order."""
+def harmless_variants(
+    answer: Mapping[str, Any], schema: Mapping[str, Any] | None = None, *, ordered: Collection[str] = ()
+) -> list[Variant]:
+    """Answers that mean the same as `answer`: each must score 1. Lists of the fields in `ordered` keep their order;
+    a number may stand as text, with a currency sign too, where `schema` allows text."""
     found = [Variant("fields in another order", dict(reversed(list(answer.items()))))] if len(answer) > 1 else []
     for name, value in answer.items():
-        found += [Variant(f"{name} {what}", {**answer, name: other}) for what, other in _alike(value, name in ordered)]
+        alike = _alike(value, name in ordered)
+        if _is_number(value) and _allows_text(schema, name):
+            sign = "-" if value < 0 else ""
+            alike += [("as text", str(value)), ("with a currency sign", f"{sign}${abs(value)}")]
+        found += [Variant(f"{name} {what}", {**answer, name: other}) for what, other in alike]
     return found
 
 
@@ -54,13 +75,15 @@ def text_variants(answer: Mapping[str, Any]) -> list[str]:
     return [compact, f"  {indented}\n", f"```json\n{compact}\n```", f"Here it is:\n```\n{indented}\n```\n"]
 
 
-def state_misses(expected: StateDiff) -> list[StateVariant]:
-    """State changes close to `expected`: each must score 0."""
-    extra = RowChange(table="_other", key="1", kind="added", after={"id": 1})
-    found = [StateVariant("one change too many", StateDiff(changes=(*expected.changes, extra)))]
+def state_misses(expected: StateDiff, bystanders: Sequence[RowChange] = ()) -> list[StateVariant]:
+    """State changes close to `expected`: each must score 0. `bystanders` are changes of rows that nobody asked for."""
+    found = []
+    for extra in (RowChange(table="_other", key="1", kind="added", after={"id": 1}), *bystanders):
+        what = f"one change too many ({extra.table} {extra.key} {extra.kind})"
+        found.append(StateVariant(what, StateDiff(changes=(*expected.changes, extra))))
     if expected.changes:
         found.append(StateVariant("nothing done", StateDiff()))
-    for index, change in enumerate(expected.changes):
+    for index, change in enumerate(expected.changes[:_MOST_ROWS]):
         before, after = expected.changes[:index], expected.changes[index + 1 :]
         row = f"{change.table} {change.key}"
         if before or after:
@@ -86,8 +109,10 @@ def _wrong(value: Any) -> list[tuple[str, Any]]:
             return _wrong_numbers(value)
         case str():
             return (
-                [("with a word too many", f"{value} x"), ("empty", ""), ("null", None)] if value else [("filled", "x")]
-            )
+                [("with a word too many", f"{value} x"), ("with a word before it", f"x {value}"), ("empty", ""),
+                 ("null", None), *([("cut short", value.strip()[:-1])] if len(value.strip()) > 1 else [])]
+                if value else [("filled", "x")]
+            )  # fmt: skip
         case list():
             return _wrong_lists(value)
         case dict():
@@ -100,7 +125,19 @@ def _wrong_numbers(value: int | float) -> list[tuple[str, Any]]:
     found = [(what, wrong) for what, wrong in found if wrong != value]
     if value:
         found += [("with the other sign", -value), ("ten times as large", value * 10)]
-    return found
+    beyond = 2 * tolerance_for(value)
+    if beyond and value + beyond != value:
+        found += [("just above the tolerance", value + beyond), ("just below it", value - beyond)]
+    return [*found, ("enormous", _ENORMOUS)]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _allows_text(schema: Mapping[str, Any] | None, name: str) -> bool:
+    kind = ((schema or {}).get("properties", {}).get(name) or {}).get("type", ())
+    return "string" in ([kind] if isinstance(kind, str) else kind)
 
 
 def _wrong_lists(value: list[Any]) -> list[tuple[str, Any]]:
@@ -109,6 +146,7 @@ def _wrong_lists(value: list[Any]) -> list[tuple[str, Any]]:
     return [
         ("without its last member", value[:-1]),
         ("with a member twice", [*value, value[0]]),
+        ("with a foreign member too many", [*value, _wrong(value[-1])[0][1]]),
         ("with another member", [*value[:-1], _wrong(value[-1])[0][1]]),
     ]
 
@@ -121,6 +159,9 @@ def _alike(value: Any, ordered: bool) -> list[tuple[str, Any]]:
             return [("as a float", float(value))]
         case float() if math.isfinite(value) and value.is_integer() and abs(value) < _EXACT:
             return [("as an integer", int(value))]
+        case float() if math.isfinite(value) and tolerance_for(value):
+            half = tolerance_for(value) / 2
+            return [("a little more", value + half), ("a little less", value - half)]
         case str():
             return [("with outer space", f" {value}\n"), ("decomposed", unicodedata.normalize("NFD", value))]
         case list() if len(value) > 1 and not ordered:

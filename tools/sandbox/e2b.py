@@ -66,10 +66,11 @@ class E2BBackend:
             with suppress(SandboxLost):  # out of reach: their lifetime ends them
                 await kill_all(self._options, self._mark)
 
-    async def open(self, environment: Path, *, seed: int = 0) -> E2BInstance:
+    async def open(self, environment: Path, *, seed: int = 0, clock: str | None = None) -> E2BInstance:
+        order = self.order(seed, clock)
         template = self._templates.load(environment)
         await self._room.acquire()
-        instance = E2BInstance(self, template, seed)
+        instance = E2BInstance(self, template, order)
         try:
             await instance.reset()
         except BaseException:
@@ -100,9 +101,9 @@ class E2BBackend:
             raise
         return box
 
-    def order(self, seed: int) -> Order:
+    def order(self, seed: int, clock: str | None) -> Order:
         config = self.config
-        return Order(config.memory_mb, config.disk_mb, nanoseconds(config.clock), str(seed))
+        return Order(config.memory_mb, config.disk_mb, nanoseconds(clock or config.clock), str(seed))
 
     def describe(self) -> tuple[str, ...]:
         """The protections that hold, one line each; what does not hold is said as well."""

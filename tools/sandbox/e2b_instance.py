@@ -23,7 +23,7 @@ from agent_world.tools.runtime import Observation, RunResult
 from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.e2b_box import MEGABYTE, Box
 from agent_world.tools.sandbox.e2b_purity import Purity
-from agent_world.tools.sandbox.e2b_worker import SandboxLost, Worker
+from agent_world.tools.sandbox.e2b_worker import Order, SandboxLost, Worker
 from agent_world.tools.sandbox.exchange import Call, fault, follow, ready, run_result
 from agent_world.tools.sandbox.template import Template
 from agent_world.tools.state import State, diff, read_state
@@ -38,10 +38,10 @@ Act = Callable[[], Awaitable[Any]]
 class E2BInstance:
     """One environment in a sandbox of its own."""
 
-    def __init__(self, backend: "E2BBackend", template: Template, seed: int) -> None:
+    def __init__(self, backend: "E2BBackend", template: Template, order: Order) -> None:
         self._backend = backend
         self._template = template
-        self._seed = seed
+        self._order = order
         self._max_bytes = backend.config.disk_mb * MEGABYTE
         self._purity = Purity(template.schema, self._max_bytes)
         self._ids = itertools.count(1)
@@ -228,7 +228,7 @@ class E2BInstance:
 
     async def _start_worker(self) -> Worker:
         assert self._box is not None
-        worker = await self._box.start(self._backend.order(self._seed))
+        worker = await self._box.start(self._order)
         try:
             await worker.send({"id": next(self._ids), "op": "load", "source": self._template.source})
         except BaseException as error:

@@ -22,7 +22,7 @@ from agent_world.tools.runtime import Observation, RunResult
 from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.exchange import Call, fault, follow, ready, run_result
 from agent_world.tools.sandbox.launcher import NAMESPACED
-from agent_world.tools.sandbox.process import Process
+from agent_world.tools.sandbox.process import Beginning, Process
 from agent_world.tools.sandbox.purity import Purity
 from agent_world.tools.sandbox.template import Template
 from agent_world.tools.state import State, diff, read_state
@@ -63,10 +63,10 @@ class _Around:
 class LocalInstance:
     """Opened by `LocalBackend`."""
 
-    def __init__(self, backend: "LocalBackend", template: Template, seed: int) -> None:
+    def __init__(self, backend: "LocalBackend", template: Template, begins: Beginning) -> None:
         self._backend = backend
         self.template = template
-        self._seed = seed
+        self._begins = begins
         self.observation_chars = backend.config.observation_chars
         self._max_bytes = backend.config.disk_mb * _MEGABYTE
         self.purity = Purity(template, self._max_bytes)
@@ -133,7 +133,7 @@ class LocalInstance:
 
     async def reset(self) -> None:
         self._refuse_when_closed()
-        self._become(await self._backend.pool.take(self.template, self._seed), self.template.files)
+        self._become(await self._backend.pool.take(self.template, self._begins), self.template.files)
 
     async def close(self) -> None:
         if self.process:
@@ -169,7 +169,7 @@ class LocalInstance:
         process = await self._alive()
         if self._backend.launcher.rung in NAMESPACED:
             return process
-        return await self._backend.pool.beside(self.template, process, self._seed)
+        return await self._backend.pool.beside(self.template, process, self._begins)
 
     # --- Files and processes ------------------------------------------------------------------------------
 
@@ -198,7 +198,7 @@ class LocalInstance:
 
     async def _start(self, files: Files) -> None:
         self._refuse_when_closed()
-        self._become(await self._backend.pool.start_on(self.template, files, self._seed), files)
+        self._become(await self._backend.pool.start_on(self.template, files, self._begins), files)
 
     def _become(self, process: Process, files: Files) -> None:
         if self.process:

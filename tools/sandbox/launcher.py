@@ -13,7 +13,7 @@ from agent_world.errors import SandboxError
 from agent_world.settings import Rung
 from agent_world.tools.sandbox.channel import Channel, ChannelClosed
 from agent_world.tools.sandbox.control import Control
-from agent_world.tools.sandbox.process import Base, Order, Process, Program
+from agent_world.tools.sandbox.process import Base, Beginning, Order, Process, Program
 
 __all__ = ["NAMESPACED", "RUNGS", "Launcher", "Order", "Process", "Program"]
 
@@ -163,7 +163,7 @@ class Launcher:
             raise
         self.started += 1
         if order.seed is not None and program is None:
-            process.begin(order.clock_ns, order.seed)
+            process.begin(Beginning(order.clock_ns, order.seed))
         return process
 
     def _use(self, base: Base | None, process: Process) -> None:

@@ -21,6 +21,7 @@ from agent_world.tools.sandbox.instance import LocalInstance
 from agent_world.tools.sandbox.launcher import NAMESPACED, Launcher
 from agent_world.tools.sandbox.memory import MemoryWatch
 from agent_world.tools.sandbox.pool import Pool
+from agent_world.tools.sandbox.process import Beginning
 from agent_world.tools.sandbox.template import Templates
 
 _MEGABYTE = 1024 * 1024
@@ -36,7 +37,8 @@ class LocalBackend:
         self.config = config
         self.launcher = launcher or Launcher(floor=config.floor)
         self.watch = MemoryWatch(config.total_memory_mb, lambda: self.launcher.rung in NAMESPACED)
-        self.pool = Pool(self.launcher, config, nanoseconds(config.clock), self.watch)
+        self._clock_ns = nanoseconds(config.clock)
+        self.pool = Pool(self.launcher, config, self.watch)
         self.watch.relieve = self.pool.let_all_go
         self.watch.shared_bytes = lambda: self.pool.shared_bytes
         self._templates = Templates(config.disk_mb * _MEGABYTE, self.pool.drop)
@@ -56,11 +58,12 @@ class LocalBackend:
         await self.watch.stop()
         await self.launcher.stop()
 
-    async def open(self, environment: Path, *, seed: int = 0) -> LocalInstance:
+    async def open(self, environment: Path, *, seed: int = 0, clock: str | None = None) -> LocalInstance:
         """Raises `SandboxError` also when the memory of all instances has no room for another in 30 s."""
+        begins = Beginning(nanoseconds(clock) if clock else self._clock_ns, str(seed))
         template = self._templates.load(environment)
         await self._room.acquire()
-        instance = LocalInstance(self, template, seed)
+        instance = LocalInstance(self, template, begins)
         try:
             settle = await self.watch.admit(template.size)
             try:

@@ -78,10 +78,11 @@ class McpBackend:
         if self._programs:
             await self._programs.stop()
 
-    async def open(self, environment: Path, *, seed: int = 0) -> "McpInstance":
+    async def open(self, environment: Path, *, seed: int = 0, clock: str | None = None) -> "McpInstance":
+        order = self.order(seed, clock)
         template = self._templates.load(environment)
         await self._room.acquire()
-        instance = McpInstance(self, template, bundle_specs(environment), seed)
+        instance = McpInstance(self, template, bundle_specs(environment), order)
         try:
             settle = await self.watch.admit(template.size)
             try:
@@ -99,9 +100,9 @@ class McpBackend:
             self._live.remove(instance)
             self._room.release()
 
-    def order(self, seed: int) -> Order:
+    def order(self, seed: int, clock: str | None) -> Order:
         config = self.config
-        return Order(config.memory_mb, config.disk_mb, nanoseconds(config.clock), str(seed))
+        return Order(config.memory_mb, config.disk_mb, nanoseconds(clock or config.clock), str(seed))
 
     def watch_server(self, process: Process) -> None:
         """Its processes and its disk together: the kernel's limit counts each process alone, and no shared memory."""
@@ -139,12 +140,12 @@ class McpBackend:
 class McpInstance:
     """One server on files of its own."""
 
-    def __init__(self, backend: McpBackend, template: Template, known: tuple[ToolSpec, ...], seed: int) -> None:
+    def __init__(self, backend: McpBackend, template: Template, known: tuple[ToolSpec, ...], order: Order) -> None:
         """`known` are the tools of the bundle's tools.json, where there is one."""
         self._backend = backend
         self._template = template
         self._known = known
-        self._seed = seed
+        self._order = order
         self._ids = itertools.count(1)
         self._purity = Purity(template, backend.config.disk_mb * _MEGABYTE)
         self._server: McpServer | None = None
@@ -209,7 +210,7 @@ class McpInstance:
             raise SandboxError("The instance is closed.")
         calls: list[Call] = []
         backend = self._backend
-        process = await (await backend.programs()).spawn(backend.order(self._seed))
+        process = await (await backend.programs()).spawn(self._order)
         backend.watch.add(process)
         backend.watch.busy(process)
         request = next(self._ids)
@@ -295,7 +296,7 @@ class McpInstance:
         backend = self._backend
         if self._server:
             await self._server.end()  # two at once would need twice the memory
-        order, seconds = backend.order(self._seed), backend.config.start_timeout_s
+        order, seconds = self._order, backend.config.start_timeout_s
         server = await start_server(backend.launcher, order, backend.command, files, seconds, backend.watch_server)
         try:
             self._learn(listed_specs(server.tools, backend.command.shown))

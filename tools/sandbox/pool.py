@@ -17,7 +17,7 @@ from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.compiler import Compiler
 from agent_world.tools.sandbox.launcher import Launcher
 from agent_world.tools.sandbox.memory import MemoryWatch
-from agent_world.tools.sandbox.process import Order, Process
+from agent_world.tools.sandbox.process import Beginning, Order, Process
 from agent_world.tools.sandbox.template import Template
 
 _MAX_ENVIRONMENTS = 8
@@ -29,8 +29,8 @@ _BREATH_S = 0.002
 class Pool:
     """Starts processes, some of them ahead."""
 
-    def __init__(self, launcher: Launcher, config: LocalRuntime, clock_ns: int, watch: MemoryWatch) -> None:
-        self._launcher, self._ahead, self._clock_ns, self._watch = launcher, config.ahead, clock_ns, watch
+    def __init__(self, launcher: Launcher, config: LocalRuntime, watch: MemoryWatch) -> None:
+        self._launcher, self._ahead, self._watch = launcher, config.ahead, watch
         self._order = Order(config.memory_mb, config.disk_mb)
         self._compiler = Compiler(launcher, self._order, config.call_timeout_s)
         self._bases = Bases(launcher, config.share_from_mb)
@@ -50,28 +50,28 @@ class Pool:
     def shared_bytes(self) -> int:
         return self._bases.size
 
-    async def take(self, template: Template, seed: int) -> Process:
+    async def take(self, template: Template, begins: Beginning) -> Process:
         """A process on the template's own files. Raises `SandboxError`."""
         process = self._spare(template) or await self._start(template)
-        self._begin(process, seed)
+        process.begin(begins)
         self._refill(template)
         return process
 
-    async def start_on(self, template: Template, files: Files, seed: int) -> Process:
+    async def start_on(self, template: Template, files: Files, begins: Beginning) -> Process:
         """A process on other files. Raises `SandboxError`."""
         message = await self._compiler.message(template.source)
         process = await self._spawn(self._order)
         self._write(process, files)
         process.channel.hold(message)
-        self._begin(process, seed)
+        process.begin(begins)
         return process
 
-    async def beside(self, template: Template, process: Process, seed: int) -> Process:
+    async def beside(self, template: Template, process: Process, begins: Beginning) -> Process:
         """Another process in the folder of `process`. Raises `SandboxError`."""
         message = await self._compiler.message(template.source)
         other = await self._spawn(self._order, process)
         other.channel.hold(message)
-        self._begin(other, seed)
+        other.begin(begins)
         return other
 
     def drop(self, template: Template) -> None:
@@ -137,9 +137,6 @@ class Pool:
         except BaseException:
             process.release()
             raise
-
-    def _begin(self, process: Process, seed: int) -> None:
-        process.begin(self._clock_ns, str(seed))
 
     # --- Ahead ------------------------------------------------------------------------------------------
 

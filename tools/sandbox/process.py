@@ -12,6 +12,14 @@ from pathlib import Path
 from agent_world.tools.sandbox.channel import Channel
 
 
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What an instance's code is told of time and chance."""
+
+    clock_ns: int
+    seed: str
+
+
 @dataclass(slots=True, eq=False)
 class Base:
     """A folder in the zygote's memory that lies under the files of several instances."""
@@ -48,9 +56,9 @@ class Process:
         poll.register(self.pidfd, select.POLLIN)
         return bool(poll.poll(0))
 
-    def begin(self, clock_ns: int, seed: str) -> None:
+    def begin(self, how: Beginning) -> None:
         """Tell it clock and seed, along with the first thing it is asked."""
-        self.channel.hold({"op": "begin", "clock_ns": clock_ns, "seed": seed})
+        self.channel.hold({"op": "begin", "clock_ns": how.clock_ns, "seed": how.seed})
 
     def kill(self) -> None:
         """End it and all that it started, now. Its files remain until `release`."""

@@ -74,6 +74,19 @@ async def clock(lab: Lab) -> None:
     must(seen.value["exact"], "datetime.now() gives no datetime.")
 
 
+@case("behaviour", "an instance may have a clock of its own", "frozen")
+async def own_clock(lab: Lab) -> None:
+    moment = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
+    instance = await lab.open(clock="2031-05-06T07:08:09")
+    for _ in range(2):
+        seen = await instance.call("now", {})
+        must(seen.ok, f"the call failed: {seen.text}")
+        same(float(seen.value["seconds"][0]), moment.timestamp(), "seconds")
+        await instance.reset()
+    other = await (await lab.open()).call("now", {})
+    must(float(other.value["seconds"][0]) != moment.timestamp(), "the next instance has that clock as well.")
+
+
 @case("behaviour", "the times of files stand still", "frozen")
 async def file_times(lab: Lab) -> None:
     body = "open('new.txt', 'w').write('x')\nreturn [os.stat(n).st_mtime for n in ('new.txt', 'items.json')]"

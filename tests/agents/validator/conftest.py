@@ -8,10 +8,9 @@ import pytest
 from agent_world.agents.synthesizer.draft import Draft
 from agent_world.agents.synthesizer.realise import Realised, realise
 from agent_world.agents.synthesizer.world import World
-from agent_world.agents.validator.gate import POOL, Gate
-from agent_world.agents.validator.pool import open_pool
+from agent_world.agents.validator.gate import Gate, open_gate
 from agent_world.schema import Chain, Origin, Program, Ref, Step, Task, Value
-from agent_world.settings import LocalRuntime
+from agent_world.settings import Settings, TaskSettings
 from agent_world.tools.runtime import open_runtime
 from tests.worlds import make_library
 
@@ -58,8 +57,9 @@ DRAFTS = {
 @pytest.fixture
 async def gate(tmp_path: Path) -> AsyncIterator[Gate]:
     bundle = make_library(tmp_path / "library")
-    async with open_runtime(LocalRuntime()) as runtime, open_pool(bundle, runtime, POOL) as pool:
-        yield Gate(World(bundle), pool, max_answer_chars=200)
+    settings = Settings(workspace=tmp_path, tasks=TaskSettings(max_answer_chars=200))
+    async with open_runtime(settings.runtime) as runtime, open_gate(World(bundle), runtime, settings) as opened:
+        yield opened
 
 
 @pytest.fixture

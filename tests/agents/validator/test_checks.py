@@ -3,6 +3,7 @@
 import pytest
 
 from agent_world.agents.validator.duplicates import Seen
+from agent_world.agents.validator.effects import question_literals
 from agent_world.agents.validator.literals import scalars, states
 from agent_world.agents.validator.replay import MissingPath, at
 from agent_world.schema import Chain, Difficulty, Origin, Ref, Step, Task, Value
@@ -57,7 +58,22 @@ def test_repeated_tasks_are_flagged_with_the_one_they_repeat() -> None:
     )
     assert seen.clash(task("c", "Tell me the year of book B003.", "B003")) == "same solution as a"
     assert (
-        seen.clash(task("d", "In which year was book B003 first published in London again?", "B005"))
+        seen.clash(task("d", "In which year was book B003 first published in London again?", "B005", year=1816))
         == "worded almost as a"
     )
-    assert seen.clash(task("e", "How old is book B009?", "B009")) == ""
+    assert seen.clash(task("e", "How old is book B009?", "B009")) == "same answer as a"
+    assert seen.clash(task("f", "How old is book B009?", "B009", year=1871)) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "literals"),
+    [
+        ('Lend "Dracula" to M01, 14 days.', ["Dracula", "M01", "14"]),
+        ("Is 4.1 rounded to 2 decimals, or the 3rd?", ["4.1"]),
+        ("Return B001 and B002 by 2025-03-21.", ["B001", "B002", "2025-03-21"]),
+        ("Which of the 5 is best?", []),
+        ("“Emma” costs -12.50.", ["Emma", "12.50"]),
+    ],
+)
+def test_quoted_texts_ids_and_numbers_of_a_question_are_found(question: str, literals: list[str]) -> None:
+    assert question_literals(question) == literals

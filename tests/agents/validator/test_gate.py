@@ -1,11 +1,29 @@
 """A good task passes with a receipt for every check; each way of spoiling it is refused, with the reason."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
-from agent_world.agents.validator.gate import Gate
-from agent_world.schema import Chain, Ref, RowChange, StateDiff, Step, Task, Value
+from agent_world.agents.synthesizer.draft import Draft
+from agent_world.agents.synthesizer.realise import Realised, realise
+from agent_world.agents.synthesizer.world import World
+from agent_world.agents.validator.gate import Gate, open_gate
+from agent_world.schema import (
+    Chain,
+    Origin,
+    Ref,
+    RowChange,
+    StateDiff,
+    Step,
+    Task,
+    ToolAnnotations,
+    ToolSpec,
+    Value,
+)
+from agent_world.settings import Settings
+from agent_world.tools.runtime import open_runtime
+from tests.worlds import make_library
 
 Make = Callable[[str], Awaitable[Task]]
 
@@ -25,7 +43,7 @@ async def test_a_good_task_passes_every_check(gate: Gate, make: Make, name: str)
     assert [c.name for c in validation.checks][-3:] == [
         "random calls score 0", "near misses score 0", "harmless variants score 1",
     ]  # fmt: skip
-    assert len(validation.checks) == 13
+    assert len(validation.checks) == 17
 
 
 async def test_the_gate_gives_the_same_verdict_again(gate: Gate, make: Make) -> None:
@@ -128,7 +146,7 @@ async def test_a_loose_tolerance_is_refused(gate: Gate, make: Make) -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("pass", "near misses score 0"),
+        ("pass", "no-op scores 0: doing nothing scores 1.0"),
         ("assert answer == reference", "near misses score 0"),
         ("assert str(answer) == str(reference) and diff == expected_diff", "harmless variants score 1"),
         ("raise KeyError('x')", "gold scores 1: scores None"),
@@ -150,3 +168,75 @@ async def test_an_extra_change_beside_the_asked_one_scores_zero(gate: Gate, make
     diff = StateDiff(changes=(*task.state_change.changes, extra))
     score = await grade(task, task.reference_answer, diff, runtime=gate.pool.runtime, environment=gate.pool.bundle.root)
     assert score.reward == 0
+
+
+CLOCK_TOOLS = """
+
+import datetime, random
+
+def day_of_week():
+    return {"day": datetime.date.today().strftime("%A"), "lot": str(random.random())}
+"""
+
+
+@pytest.fixture
+async def timed(tmp_path: Path) -> AsyncIterator[Gate]:
+    """The library with one tool more, which knows the day of the week and draws a lot."""
+    bundle = make_library(tmp_path / "timed")
+    tool = ToolSpec(
+        name="day_of_week", description="Today.", input_schema={"type": "object", "properties": {}},
+        annotations=ToolAnnotations(read_only=True),
+    )  # fmt: skip
+    source = (bundle.root / "tools.py").read_text() + CLOCK_TOOLS
+    bundle.write_tools([*bundle.tools(), tool], source, "")
+    settings = Settings(workspace=tmp_path)
+    async with open_runtime(settings.runtime) as runtime, open_gate(World(bundle), runtime, settings) as opened:
+        yield opened
+
+
+async def timed_task(gate: Gate, field: str, question: str) -> Task:
+    chain = Chain(steps=(Step(tool="day_of_week"),), answer={"answer": Ref(step=0, path=field)})
+    draft = Draft(solution=chain, question=question, expected={}, types={"answer": "string"})
+    found = await realise(draft, "timed", Origin(engine="procedural"), 0, await gate.pool.clean(0))
+    gate.pool.soil(0)  # where its random numbers begin again
+    assert isinstance(found, Realised), found
+    return found.task
+
+
+async def test_an_answer_that_depends_on_the_time_is_refused_unless_the_question_says_when(timed: Gate) -> None:
+    said = await reason(timed, await timed_task(timed, "day", "Which day of the week is it?"))
+    assert said == "gold replays elsewhere: at another time and seed, the gold solution gives another answer"
+    dated = await timed_task(timed, "day", "Which day of the week is 15 January 2026?")
+    names = [check.name for check in (await timed.judge(dated)).checks if check.passed]
+    assert "gold replays elsewhere" in names
+    assert "question is used" in names
+
+
+async def test_an_answer_that_chance_has_made_is_refused(timed: Gate) -> None:
+    """FAULTS PB-30: values that only one run has."""
+    said = await reason(timed, await timed_task(timed, "lot", "Draw a lot and tell me what it is."))
+    assert "at another time and seed, the gold solution gives another answer" in said
+
+
+async def test_replaying_alone_says_why_a_gold_solution_does_not_hold(gate: Gate, make: Make) -> None:
+    task = await make("read")
+    assert await gate.replay_fault(task) == ""
+    wrong = task.model_copy(update={"reference_answer": {"year": 1816}})
+    assert await gate.replay_fault(wrong) == "the gold solution gives another answer"
+
+
+async def test_an_answer_of_blanks_is_no_answer(gate: Gate, make: Make) -> None:
+    """Who does nothing and writes zero must not pass."""
+    chain = Chain(
+        steps=(
+            Step(tool="search_books", arguments={"title": Value(value="Villette")}),
+            Step(tool="count_loans_by_book", arguments={"book_id": Value(value="B014")}),
+        ),
+        answer={"count": Ref(step=1, path="count")},
+    )
+    draft = Draft(
+        solution=chain, question="How often was Villette lent, and B014?", expected={}, types={"count": "integer"}
+    )
+    found = await realise(draft, "library", Origin(engine="procedural"), 0, await gate.pool.clean(0))
+    assert isinstance(found, Realised)
+    assert await reason(gate, found.task) == "no-op scores 0: doing nothing scores 1.0"

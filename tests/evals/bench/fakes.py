@@ -98,8 +98,8 @@ class Broken:
     def __init__(self, runtime: Runtime, kind: type[Sound]) -> None:
         self.runtime, self.kind = runtime, kind
 
-    async def open(self, environment: Path, *, seed: int = 0) -> Instance:
-        return self.kind(await self.runtime.open(environment, seed=seed))
+    async def open(self, environment: Path, *, seed: int = 0, clock: str | None = None) -> Instance:
+        return self.kind(await self.runtime.open(environment, seed=seed, clock=clock))
 
     def describe(self) -> tuple[str, ...]:
         return self.runtime.describe()
@@ -110,14 +110,14 @@ class SharesOne(Broken):
 
     first: Instance | None = None
 
-    async def open(self, environment: Path, *, seed: int = 0) -> Instance:
-        self.first = self.first or await super().open(environment, seed=seed)
+    async def open(self, environment: Path, *, seed: int = 0, clock: str | None = None) -> Instance:
+        self.first = self.first or await super().open(environment, seed=seed, clock=clock)
         return self.first
 
 
 class IgnoresSeeds(Broken):
-    async def open(self, environment: Path, *, seed: int = 0) -> Instance:
-        return await super().open(environment, seed=0)
+    async def open(self, environment: Path, *, seed: int = 0, clock: str | None = None) -> Instance:
+        return await super().open(environment, seed=0, clock=clock)
 
 
 def breaking(kind: type[Sound] | type[Broken], **settings: Any) -> Any:
