@@ -23,6 +23,8 @@ from agent_world.schema import Json, Record
 from agent_world.settings import Settings, ToolSettings
 from agent_world.tools.runtime import Instance
 
+MOST_TOOLS = 16
+"""Enough for the real ones, which come first."""
 FILES = ("db.json", "tools.json", "tasks.json")
 ROWS = {"get_order_details": "orders", "get_user_details": "users", "get_product_details": "products"}
 """Lookups by the id of a record of the source."""
@@ -100,19 +102,19 @@ class GoldReport(Record):
         ]
 
 
-async def replay_gold(data: Path, note: Callable[[str], None]) -> GoldReport:
-    """Raises `UsageError` for a folder that is not tau2's retail domain."""
+async def replay_gold(data: Path, note: Callable[[str], None], most: int | None = None) -> GoldReport:
+    """The first `most` tasks, or all. Raises `UsageError` for a folder that is not tau2's retail domain."""
     for name in FILES:
         if not (data / name).is_file():
             raise UsageError(f"There is no {data / name}; give the folder of tau2's retail domain.")
-    source, tasks = json.loads((data / "db.json").read_text()), json.loads((data / "tasks.json").read_text())
+    source, tasks = json.loads((data / "db.json").read_text()), json.loads((data / "tasks.json").read_text())[:most]
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "environments" / "tau2_retail"
         note("importing the data")
         bundle, _ = await asyncio.to_thread(
             import_database, data / "db.json", root, name="tau2_retail", specs=data / "tools.json"
         )
-        settings = Settings(workspace=Path(folder), tools=ToolSettings(max_tools=40))
+        settings = Settings(workspace=Path(folder), tools=ToolSettings(max_tools=MOST_TOOLS))
         async with open_deps(settings, checkpoints=False) as deps:
             note("writing and testing the tools")
             await write_tools(bundle, deps)

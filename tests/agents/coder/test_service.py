@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from agent_world.agents.coder.data import read_data
+from agent_world.agents.coder.mutate import mutation_score
 from agent_world.agents.coder.service import unserved
 from agent_world.agents.importer import import_database
 from agent_world.graphs.deps import open_deps
+from agent_world.graphs.synthesize import SynthesisRequest, synthesize
 from agent_world.graphs.write_tools import write_tools
 from agent_world.memory.store import Bundle
 from agent_world.schema import ToolSpec
@@ -185,3 +187,17 @@ def test_written_tools_are_the_same_for_the_same_data(written: Bundle, tmp_path:
 
 def tools_of(bundle: Bundle) -> list[ToolSpec]:
     return bundle.tools()
+
+
+async def test_the_tests_notice_faults_put_into_the_tools(instance: Instance, written: Bundle) -> None:
+    score = await mutation_score(written, instance, faults=16)
+    assert score.caught >= 0.75 * score.total, score.survivors
+
+
+async def test_tasks_can_be_made_of_an_imported_environment(written: Bundle, tmp_path: Path) -> None:
+    bundle = Bundle(tmp_path / "environments" / "cinema")
+    shutil.copytree(written.root, bundle.root)
+    async with open_deps(Settings(workspace=tmp_path), checkpoints=False) as deps:
+        report = await synthesize(bundle, SynthesisRequest(graph=6, program=3), deps)
+    assert len(report.kept) == 9
+    assert {task.validation.status for task in report.kept} == {"gate only"}
