@@ -73,11 +73,20 @@ def evolve(
 
 
 @app.command()
-def build(config: Config = DEFAULT, overrides: Overrides = None) -> None:
+def build(
+    config: Config = DEFAULT,
+    overrides: Overrides = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and make nothing.")] = False,
+) -> None:
     """Themes, databases, tools, taxonomy and tasks: the factory alone, without training."""
     from agent_world.training.evolve import build as run
+    from agent_world.training.stages.estimate import estimate
 
     settings = load_settings(config, overrides or [])
+    if dry_run:
+        for line in asyncio.run(estimate(settings)):
+            print(line)
+        return
     asyncio.run(run(settings, progress=Progress()))
 
 

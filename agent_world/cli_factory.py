@@ -55,17 +55,22 @@ def mine(
 def complexify(
     environment: str, config: Config = DEFAULT, overrides: Overrides = None,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds to add.")] = 1,
+    undo: Annotated[bool, typer.Option("--undo", help="Take the last round back, to the byte.")] = False,
 ) -> None:  # fmt: skip
     """Enrich an environment's database: more rows, tables and links, each round recorded with its score."""
-    from agent_world.graphs.mine import complexify_bundle
+    from agent_world.graphs.complexify import complexify_bundle, undo_round
 
     settings = load_settings(config, overrides or [])
     bundle = _without_tasks(environment, settings)
 
     async def work(deps: "Deps") -> None:
+        if undo:
+            number = await asyncio.to_thread(undo_round, bundle, deps)
+            deps.progress.say(f"{environment} is what it was before round {number}.")
+            return
         for _ in range(rounds):
             number = len(bundle.environment().rounds) + 1
-            await asyncio.to_thread(complexify_bundle, bundle, deps, number)
+            await complexify_bundle(bundle, deps, number)
             done = next((r for r in bundle.environment().rounds if r.number == number), None)
             if done is None:
                 deps.progress.say(f"Round {number}: nothing more to add.")

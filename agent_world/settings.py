@@ -28,6 +28,10 @@ class ModelConfig(Record):
     temperature: float = 0.0
     timeout_s: float = 120.0
     retries: int = 3
+    input_price: float | None = None
+    """Dollars for a million tokens read; left out, what the model costs is not told."""
+    output_price: float | None = None
+    """The same for tokens written."""
 
 
 class RoleConfig(Record):
@@ -189,6 +193,12 @@ class MiningSettings(Record):
     """Most pages opened for a theme."""
     listing_pages: int = 5
     """Most pages followed in one pagination."""
+    turns: int = 24
+    """Most turns of a chat model's research."""
+    record_pages: int = 60
+    """Most pages read of one family: linked beside each other, each with an infobox or the like about one thing."""
+    meaning: bool = True
+    """Rank what to read by embeddings too, not by words alone."""
     min_tables: int = 1
     min_rows: int = 20
     max_rows: int = 200
@@ -198,6 +208,8 @@ class MiningSettings(Record):
 
 class ComplexifySettings(Record):
     rounds: int = 1
+    pages: int = 0
+    """Further pages that each round reads, where the first reading left any worth it."""
 
 
 class ToolSettings(Record):

@@ -4,6 +4,7 @@ Any provider of `init_chat_model`, or any OpenAI-compatible server (vLLM) by `ba
 """
 
 import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -29,6 +30,8 @@ class Usage:
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    seconds: float = 0.0
+    """Of waiting for answers; calls that overlap count each."""
 
     def add(self, message: "BaseMessage") -> None:
         self.calls += 1
@@ -51,6 +54,24 @@ class Model(Protocol):
     async def structured(self, schema: type[S], messages: Messages) -> S:
         """An instance of `schema`; a reply that does not fit is sent back with the error."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A tool call as the model wrote it. `problem` says why it cannot be made, with `arguments` empty then."""
+
+    id: str
+    tool: str
+    arguments: dict[str, Any]
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One turn of a model that has tools."""
+
+    text: str
+    calls: tuple[Asked, ...] = ()
 
 
 @dataclass(slots=True)
@@ -79,17 +100,36 @@ class LangChainModel:
                 dialogue = [*dialogue, ("assistant", reply), ("user", f"That does not fit: {problem}. Reply again.")]
         raise ModelError(f"{self.name} gave no valid {schema.__name__} in {self.config.retries + 1} tries ({problem}).")
 
-    async def _ask(self, messages: list[tuple[str, str]]) -> "BaseMessage":
+    async def turn(self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]]) -> Reply:
+        """The next turn in a dialogue of OpenAI messages, with OpenAI function specs as `tools`.
+
+        Calls whose arguments are no JSON object come back as problems. Raises `ModelError` as `text` does.
+        """
+        message: Any = await self._ask(list(messages), list(tools))
+        written = (*message.tool_calls, *message.invalid_tool_calls)
+        asked = [(call["id"], call["name"], call["args"]) for call in written]
+        calls = [
+            Asked(id or "", name or "", args)
+            if isinstance(args, dict)
+            else Asked(id or "", name or "", {}, f"its arguments are no JSON object: {args}")
+            for id, name, args in asked
+        ]
+        return Reply(str(message.text), tuple(calls))
+
+    async def _ask(self, messages: list[Any], tools: list[dict[str, Any]] | None = None) -> "BaseMessage":
+        started = time.monotonic()
         # Broad, at the edge of the run: each provider's SDK has its own exceptions, and all mean "no answer".
         try:
             async with asyncio.timeout(self.config.timeout_s):
-                message = await self.chat.ainvoke(messages)
+                message = await (self.chat.bind_tools(tools) if tools else self.chat).ainvoke(messages)
         except Exception as error:
             where = f" at {self.config.base_url}" if self.config.base_url else ""
             raise ModelError(
                 f"The model {self.name}{where} did not answer ({type(error).__name__}: {first_line(error)}); "
                 "check its address, name and key."
             ) from error
+        finally:
+            self.usage.seconds += time.monotonic() - started
         self.usage.add(message)
         return message
 

@@ -1,16 +1,21 @@
 """Mine a database for a theme, then complexify it (section 3.1).
 
     START -> search -> read -> assess -> persist -> complexify -> END
-               ^                 |  |                 ^     |
-               +---- again ------+  +-> drop -> END   +-----+
+      |        ^                ^ | |                 ^     |
+      |        +----- again ----|-+ +-> drop -> END   +-----+
+      +-----> research ---------+
+               ^    |
+               +----+
 
 `search` asks the web, `read` opens the best leads, `assess` decides: once more with other words, give up, or keep.
-Tables read go to files at once (agents/miner/material.py); the state holds addresses, file names and verdicts.
+A chat model begins with `research`, its tool-calling loop, a turn at a time; where it fails, the others go on without
+it. Tables read go to files at once (agents/miner/material.py); the state holds addresses, file names and verdicts.
 """
 
 import asyncio
-import shutil
-from typing import Any, Literal, NotRequired
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+from typing import Any, Literal, NotRequired, TypeVar
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -18,19 +23,24 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from agent_world.agents.miner.build import first_database, make_material, write_bundle
-from agent_world.agents.miner.candidates import Candidate, candidates_of
-from agent_world.agents.miner.complexify import complexify as enrich
-from agent_world.agents.miner.crawl import Lead, Reading, read_leads, search_leads
-from agent_world.agents.miner.database import load_database
+from agent_world.agents.miner.candidates import Candidate
+from agent_world.agents.miner.crawl import Lead, Reading, search_leads
+from agent_world.agents.miner.desk import Desk
 from agent_world.agents.miner.fit import terms_of
 from agent_world.agents.miner.llm import LlmMiner
-from agent_world.agents.miner.material import Mine
+from agent_world.agents.miner.material import Frontier, Mine
 from agent_world.agents.miner.miner import Miner
 from agent_world.agents.miner.procedural import ProceduralMiner
+from agent_world.agents.miner.research import Research, take_turn
+from agent_world.agents.miner.research import begin as begin_research
+from agent_world.errors import ModelError
+from agent_world.graphs.complexify import candidates_in, complexify_bundle, crawler_of, fit_in, mine_of, seed_of
 from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
+from agent_world.graphs.scratch import interpret
 from agent_world.memory.store import Bundle
-from agent_world.schema import Dropped, Theme
+from agent_world.schema import Dropped, Engine, Theme
 
+T = TypeVar("T")
 PASSES = 3
 """Searches with other words, at most."""
 RELATED = 2
@@ -40,6 +50,8 @@ RELATED = 2
 class Request(TypedDict):
     theme: dict[str, Any]
     """A `schema.Theme` as JSON."""
+    engine: NotRequired[Engine]
+    """`llm` begins with `research`."""
 
 
 class State(Request):
@@ -51,6 +63,10 @@ class State(Request):
     tables: NotRequired[list[str]]
     """Files of tables read, below the theme's `raw/`."""
     failures: NotRequired[list[str]]
+    research: NotRequired[dict[str, Any]]
+    """A `Research` as JSON: the dialogue with the model so far."""
+    by_model: NotRequired[bool]
+    """Whether a chat model decided anything."""
     chosen: NotRequired[list[str]]
     """Names of the tables that will make the database, the central one first."""
     verdict: NotRequired[Literal["again", "drop", "persist"]]
@@ -67,15 +83,18 @@ async def search(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     async with use_deps(runtime.context) as deps:
         theme, tried = Theme.model_validate(state["theme"]), state.get("queries", [])
         mine = mine_of(deps, theme)
-        if not state.get("passes"):
+        if not state.get("passes") and not state.get("research"):
             await asyncio.to_thread(_start_over, deps, theme, mine)
         deps.note(f"searching for {theme.name}")
         settings = deps.settings.mining
-        queries = await miner_of(deps).queries(theme, tried, settings.queries)
-        found = await search_leads(await deps.search(), queries, terms_of(theme), mine, settings.pages)
+        queries, by_model = await decide(deps, theme, lambda miner: miner.queries(theme, tried, settings.queries))
+        found = await search_leads(await deps.search(), queries, fit_in(deps, theme), mine, settings.pages)
         known = {lead["address"] for lead in state.get("leads", [])} | set(state.get("seen", []))
         leads = [*state.get("leads", []), *(lead for lead in found if lead["address"] not in known)]
-        return {"queries": [*tried, *queries], "leads": leads, "passes": state.get("passes", 0) + 1}
+        return {
+            "queries": [*tried, *queries], "leads": leads, "passes": state.get("passes", 0) + 1,
+            "by_model": by_model or state.get("by_model", False),
+        }  # fmt: skip
 
 
 async def read(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -83,32 +102,44 @@ async def read(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     async with use_deps(runtime.context) as deps:
         theme = Theme.model_validate(state["theme"])
         deps.note(f"reading about {theme.name}")
-        reading = Reading(
-            leads=list(state["leads"]), seen=list(state.get("seen", [])), tables=list(state.get("tables", [])),
-            opened=state.get("opened", 0), failures=list(state.get("failures", [])),
-        )  # fmt: skip
-        browser = await deps.browser()
-        await read_leads(browser, reading, terms_of(theme), mine_of(deps, theme), deps.settings.mining)
-        return {
-            "leads": reading.leads, "seen": reading.seen, "tables": reading.tables,
-            "opened": reading.opened, "failures": reading.failures,
-        }  # fmt: skip
+        reading = _reading(state)
+        await (await crawler_of(deps, theme)).read_leads(reading, deps.settings.mining.pages)
+        return asdict(reading)
+
+
+async def research(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """One turn of the chat model, and the calls in it."""
+    async with use_deps(runtime.context) as deps:
+        theme, most = Theme.model_validate(state["theme"]), deps.settings.mining.turns
+        mine = mine_of(deps, theme)
+        deps.note(f"researching {theme.name}")
+        if not state.get("research"):
+            await asyncio.to_thread(_start_over, deps, theme, mine)
+        now = Research(**state["research"]) if state.get("research") else begin_research(theme, most)
+        reading = _reading(state)
+        await take_turn(now, deps.model("miner"), await desk_of(deps, theme, reading), most)
+        if now.stopped:
+            mine.log("research", "", turns=now.turns, calls=now.answered, ended=now.stopped)
+        return {"research": asdict(now), "by_model": now.answered > 0, **asdict(reading)}
 
 
 async def assess(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Choose tables, and decide how to go on."""
     async with use_deps(runtime.context) as deps:
         theme, settings = Theme.model_validate(state["theme"]), deps.settings.mining
-        candidates = await asyncio.to_thread(candidates_in, mine_of(deps, theme), state["tables"], theme)
-        chosen = await miner_of(deps).choose(theme, candidates, settings.max_tables)
+        candidates = await asyncio.to_thread(candidates_in, deps, state["tables"], theme)
+        chosen, by_model = await _choose(state, theme, candidates, deps)
         most = max((len(c.table.rows) for c in chosen), default=0)
         enough = len(chosen) >= settings.min_tables and most >= settings.min_rows
-        more_to_try = state["passes"] < PASSES and state["opened"] < settings.pages
+        more_to_try = state.get("passes", 0) < PASSES and state["opened"] < settings.pages
         verdict = "again" if more_to_try and not (enough and len(chosen) >= RELATED) else "drop"
         if enough and verdict == "drop":
             verdict = "persist"
         reason = _shortfall(state, len(candidates), len(chosen), most)
-        return {"verdict": verdict, "chosen": [c.name for c in chosen], "reason": reason if verdict == "drop" else ""}
+        return {
+            "verdict": verdict, "chosen": [c.name for c in chosen], "reason": reason if verdict == "drop" else "",
+            "by_model": by_model or state.get("by_model", False),
+        }  # fmt: skip
 
 
 async def drop(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -124,7 +155,7 @@ async def persist(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Write the first database and the bundle's head."""
     async with use_deps(runtime.context) as deps:
         theme = Theme.model_validate(state["theme"])
-        await asyncio.to_thread(_persist, deps, theme, state["tables"], state["chosen"])
+        await asyncio.to_thread(_persist, deps, theme, state)
         return {"environment": theme.id, "round": 0, "rounds": deps.settings.complexify.rounds}
 
 
@@ -132,9 +163,16 @@ async def complexify(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """One round of complexification."""
     async with use_deps(runtime.context) as deps:
         if state["round"] < state["rounds"]:
-            bundle = deps.store.bundle(state["environment"])
-            await asyncio.to_thread(complexify_bundle, bundle, deps, state["round"] + 1)
+            await complexify_bundle(deps.store.bundle(state["environment"]), deps, state["round"] + 1)
         return {"round": min(state["round"] + 1, state["rounds"])}
+
+
+def at_start(state: State) -> Literal["search", "research"]:
+    return "research" if state.get("engine") == "llm" else "search"
+
+
+def after_research(state: State) -> Literal["research", "assess"]:
+    return "assess" if state["research"]["stopped"] else "research"
 
 
 def after_assess(state: State) -> Literal["search", "drop", "persist"]:
@@ -149,11 +187,12 @@ def after_complexify(state: State) -> Literal["complexify", "__end__"]:
 def wire() -> StateGraph[State, Context, Request, State]:
     """Nodes and edges."""
     graph = StateGraph(State, context_schema=Context, input_schema=Request)
-    for name, node in (("search", search), ("read", read), ("assess", assess)):
+    for name, node in (("search", search), ("read", read), ("research", research), ("assess", assess)):
         graph.add_node(name, node)
     for name, node in (("drop", drop), ("persist", persist), ("complexify", complexify)):
         graph.add_node(name, node)
-    graph.add_edge(START, "search")
+    graph.add_conditional_edges(START, at_start)
+    graph.add_conditional_edges("research", after_research)
     graph.add_edge("search", "read")
     graph.add_edge("read", "assess")
     graph.add_conditional_edges("assess", after_assess)
@@ -171,32 +210,17 @@ def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
 async def mine_theme(theme: Theme, deps: Deps) -> Bundle | Dropped:
     """The theme's bundle (its id is the theme's), complexified; or why there is none. Starts over what is there.
 
-    Raises `WebError` when search or browser do not work at all.
+    Raises `WebError` when search or browser do not work at all. What a model does or fails to do raises nothing.
     """
-    request = Request(theme=theme.model_dump(mode="json", by_alias=True))
-    state = await run_alone(wire(), request, deps, 100)
+    engine: Engine = "llm" if deps.engine("miner") == "llm" else "procedural"
+    request = Request(theme=theme.model_dump(mode="json", by_alias=True), engine=engine)
+    state = await run_alone(wire(), request, deps, 100 + deps.settings.mining.turns)
     if state["environment"]:
         return deps.store.bundle(state["environment"])
     return Dropped(kind="theme", id=theme.id, reason=state["reason"])
 
 
-async def grow(bundle: Bundle, round: int, deps: Deps) -> Bundle:
-    """A new bundle `<id>_r<round>`: the copied database, one complexification richer, no tools or tasks yet.
-
-    For the loop (section 3.2.2), where state diversity is what lacks. A finished one is returned as it is; what a
-    kill left unfinished is made again.
-    """
-    grown = deps.store.bundle(f"{bundle.id}_r{round}")
-    if grown.id not in deps.store.ids():
-        await asyncio.to_thread(_grow, bundle, grown, deps)
-    return grown
-
-
 # The work itself: plain functions that know nothing of graphs.
-
-
-def mine_of(deps: Deps, theme: Theme) -> Mine:
-    return Mine(deps.settings.workspace / "mined" / theme.id)
 
 
 def miner_of(deps: Deps) -> Miner:
@@ -205,13 +229,42 @@ def miner_of(deps: Deps) -> Miner:
     return ProceduralMiner(deps.settings.seed)
 
 
-def seed_of(deps: Deps, theme: Theme) -> str:
-    """Two themes about one topic draw different rows."""
-    return f"{deps.settings.seed}:{theme.id}"
+async def decide(deps: Deps, theme: Theme, ask: Callable[[Miner], Awaitable[T]]) -> tuple[T, bool]:
+    """What the miner of the settings says, and whether that is a model's word; without the model where it fails."""
+    if deps.engine("miner") == "llm":
+        try:
+            return await ask(miner_of(deps)), True
+        except ModelError as error:
+            mine_of(deps, theme).log("model", "", failed=str(error))
+            deps.note(f"{theme.name}: {error} Going on without it.")
+    return await ask(ProceduralMiner(deps.settings.seed)), False
 
 
-def candidates_in(mine: Mine, tables: list[str], theme: Theme) -> list[Candidate]:
-    return candidates_of([mine.raw_table(name) for name in tables], terms_of(theme))
+async def _choose(state: State, theme: Theme, candidates: list[Candidate], deps: Deps) -> tuple[list[Candidate], bool]:
+    """What the research ended with; else the miner's choice."""
+    wanted = state.get("research", {}).get("wanted", [])
+    named = {candidate.name: candidate for candidate in candidates}
+    if wanted and not state.get("passes"):
+        return [named[name] for name in dict.fromkeys(wanted)][: deps.settings.mining.max_tables], True
+    return await decide(deps, theme, lambda miner: miner.choose(theme, candidates, deps.settings.mining.max_tables))
+
+
+async def desk_of(deps: Deps, theme: Theme, reading: Reading) -> Desk:
+    async def found(files: Sequence[str]) -> list[Candidate]:
+        return await asyncio.to_thread(candidates_in, deps, files, theme)
+
+    async def interpreted(code: str, candidates: Sequence[Candidate]) -> str:
+        return await interpret(code, candidates, theme, mine_of(deps, theme).root / "scratch", deps.runtime)
+
+    crawler = await crawler_of(deps, theme)
+    return Desk(await deps.search(), crawler, reading, deps.settings.mining.pages, found, interpreted)
+
+
+def _reading(state: State) -> Reading:
+    return Reading(
+        leads=list(state.get("leads", [])), seen=list(state.get("seen", [])), tables=list(state.get("tables", [])),
+        opened=state.get("opened", 0), failures=list(state.get("failures", [])),
+    )  # fmt: skip
 
 
 def _start_over(deps: Deps, theme: Theme, mine: Mine) -> None:
@@ -220,6 +273,8 @@ def _start_over(deps: Deps, theme: Theme, mine: Mine) -> None:
 
 
 def _shortfall(state: State, candidates: int, chosen: int, most: int) -> str:
+    if not state["opened"]:
+        return "nothing that the searches found fits the theme"
     if not candidates:
         failed = f"; {len(state['failures'])} failed, the last: {state['failures'][-1]}" if state["failures"] else ""
         return f"no table in {state['opened']} pages{failed}"
@@ -228,46 +283,13 @@ def _shortfall(state: State, candidates: int, chosen: int, most: int) -> str:
     return f"too little data: {chosen} tables, {most} rows at most"
 
 
-def _persist(deps: Deps, theme: Theme, files: list[str], chosen: list[str]) -> None:
+def _persist(deps: Deps, theme: Theme, state: State) -> None:
     mine, seed = mine_of(deps, theme), seed_of(deps, theme)
-    candidates = {c.name: c for c in candidates_in(mine, files, theme)}
-    material = make_material([candidates[name] for name in chosen], terms_of(theme), seed)
+    candidates = {c.name: c for c in candidates_in(deps, state["tables"], theme)}
+    material = make_material([candidates[name] for name in state["chosen"]], terms_of(theme), seed)
     mine.write_material(material)
+    leads = tuple(dict(lead) for lead in state.get("leads", []))
+    mine.write_frontier(Frontier(leads=leads, seen=tuple(state.get("seen", [])), tables=tuple(state["tables"])))
     database = first_database(material, seed, deps.settings.mining.max_rows)
-    write_bundle(deps.store.bundle(theme.id), theme, material, database, miner_of(deps).origin)
-
-
-def complexify_bundle(bundle: Bundle, deps: Deps, round: int) -> None:
-    """One round in place: new files, fuller tables, then the head. Tables keep their columns once tools exist."""
-    environment = bundle.environment()
-    theme = environment.theme
-    mine = mine_of(deps, theme)
-    if any(done.number == round for done in environment.rounds):  # a kill came between this work and its checkpoint
-        return mine.end_round()
-    mine.begin_round(bundle.database)
-    material = mine.material()
-    database, record = enrich(
-        load_database(bundle, environment.database), material, round, seed_of(deps, theme),
-        deps.settings.mining.max_rows, columns=not bundle.tools(),
-    )  # fmt: skip
-    if record is not None:
-        database.write(bundle)
-        update = {"database": database.schema(), "rounds": (*environment.rounds, record)}
-        bundle.write_environment(environment.model_copy(update=update))
-    mine.end_round()
-
-
-def _grow(bundle: Bundle, grown: Bundle, deps: Deps) -> None:
-    deps.store.discard(grown.id)
-    environment = bundle.environment()
-    shutil.copytree(bundle.database, grown.database)
-    number = len(environment.rounds) + 1
-    theme = environment.theme
-    database, record = enrich(
-        load_database(grown, environment.database), mine_of(deps, theme).material(), number,
-        f"{seed_of(deps, theme)}:{grown.id}", deps.settings.mining.max_rows,
-    )  # fmt: skip
-    database.write(grown)
-    rounds = (*environment.rounds, record) if record else environment.rounds
-    update = {"id": grown.id, "tools": (), "database": database.schema(), "rounds": rounds}
-    grown.write_environment(environment.model_copy(update=update))
+    miner = miner_of(deps) if state.get("by_model") else ProceduralMiner(deps.settings.seed)
+    write_bundle(deps.store.bundle(theme.id), theme, material, database, miner.origin)

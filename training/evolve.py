@@ -32,6 +32,7 @@ from agent_world.schema import ArenaResult
 from agent_world.settings import ChatPolicy, CheckpointPolicy, Settings
 from agent_world.training.policies import check_checkpoint
 from agent_world.training.stages import factory, growth, learning
+from agent_world.training.stages.factory_report import report_factory
 from agent_world.training.stages.summary import summarise
 
 
@@ -221,6 +222,8 @@ async def build(settings: Settings, progress: Progress | None = None) -> None:
                 with deps.progress.stage(title):
                     _, line = await work(deps, State(rounds=0, round=0, policy="", measured="", stages=[]))
                 deps.progress.say(f"{title}: {line}")
+            for line in (await asyncio.to_thread(report_factory, deps)).lines():
+                deps.progress.say(line)
 
 
 def check_models(deps: Deps) -> None:

@@ -1,13 +1,14 @@
 """From tables as read to candidates for a database: pages of one listing joined, typed, named, scored."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-from agent_world.agents.miner.fit import Terms
+from agent_world.agents.miner.fit import Fit
+from agent_world.agents.miner.records import RECORD_CELL, joined_records
 from agent_world.schema import Source
-from agent_world.tools.tables import DataTable, plural, read_table, snake_case
+from agent_world.tools.tables import DataTable, plural, read_table, singular, snake_case
 from agent_world.tools.web.page import RawTable
 
 GENERIC = {"", "index", "page", "table", "tables", "data", "dataset", "download", "downloads", "file", "view", "html"}
@@ -16,6 +17,9 @@ LONGEST_NAME = 3
 SAME_SHARE = 0.5
 """Tables with one header of which this share of rows is equal are the same table twice, say as page and download."""
 BODY_WEIGHT, CONTEXT_WEIGHT = 0.6, 0.4
+
+Group = list[tuple[RawTable, str]]
+"""Parts of one table, each with the text around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +32,41 @@ class Candidate:
     """`file` is still empty."""
     fit: float
     """Of title, columns and surrounding text to the theme, 0 to 1."""
+    short: str
+    """The name it would have if there were no other candidates: `teams`, not `basketball_teams`."""
 
     @property
     def name(self) -> str:
         return self.table.name
 
 
-def candidates_of(tables: Sequence[tuple[RawTable, str]], terms: Terms) -> list[Candidate]:
+def candidates_of(tables: Sequence[tuple[RawTable, str]], fit: Fit) -> list[Candidate]:
     """All usable tables, best fit first; each `(table, surrounding text)`. Names are unique."""
-    groups: dict[tuple[str, tuple[str, ...]], list[tuple[RawTable, str]]] = {}
+    several = _addresses_of_several(tables)
+    groups: dict[tuple[str, tuple[str, ...]], Group] = {}
     for raw, context in tables:
-        groups.setdefault((_place(raw.address), raw.header), []).append((raw, context))
-    found = [_candidate(group, terms) for group in _without_copies(list(groups.values()))]
-    usable = [c for c in found if len(c.table.rows) > 1 and len(c.table.columns) > 1]
-    usable.sort(key=lambda c: (-c.fit, -len(c.table.rows), c.sources[0].address))
-    return _distinct_names(usable)
+        if raw.kind == "table":
+            groups.setdefault((_place(raw.address), raw.header), []).append((raw, context))
+    whole = [_joined(group, several) for group in _without_copies(list(groups.values()))]
+    whole += [_named(*joined) for joined in joined_records(tables)]
+    usable = [found for found in whole if len(found[0].rows) > 1 and len(found[0].columns) > 1]
+    bodies = fit.scores([f"{group[0][0].title} {table.name} {' '.join(table.columns)}" for table, group in usable])
+    contexts = fit.scores([group[0][1] for _, group in usable])
+    made = [
+        _candidate(table, group, round(BODY_WEIGHT * body + CONTEXT_WEIGHT * context, 4))
+        for (table, group), body, context in zip(usable, bodies, contexts, strict=True)
+    ]
+    made.sort(key=lambda c: (-c.fit, -len(c.table.rows), c.sources[0].address))
+    return _distinct_names(made)
+
+
+def _addresses_of_several(tables: Sequence[tuple[RawTable, str]]) -> set[str]:
+    """Addresses that gave several tables, as archives and databases do: those go by their titles."""
+    headers: dict[str, set[tuple[str, ...]]] = {}
+    for raw, _ in tables:
+        if raw.kind == "table":
+            headers.setdefault(raw.address, set()).add(raw.header)
+    return {address for address, found in headers.items() if len(found) > 1}
 
 
 def _place(address: str) -> str:
@@ -51,34 +75,48 @@ def _place(address: str) -> str:
     return f"{parts.netloc}{parts.path}"
 
 
-def _without_copies(groups: list[list[tuple[RawTable, str]]]) -> list[list[tuple[RawTable, str]]]:
+def _without_copies(groups: list[Group]) -> list[Group]:
     """The larger of two groups with one header and mostly the same rows."""
-    kept: list[list[tuple[RawTable, str]]] = []
+    kept: list[Group] = []
     for group in sorted(groups, key=lambda g: -sum(len(raw.rows) for raw, _ in g)):
         if not any(group[0][0].header == other[0][0].header and _overlap(group, other) for other in kept):
             kept.append(group)
     return kept
 
 
-def _overlap(group: list[tuple[RawTable, str]], other: list[tuple[RawTable, str]]) -> bool:
+def _overlap(group: Group, other: Group) -> bool:
     mine, theirs = ({str(row) for raw, _ in g for row in raw.rows} for g in (group, other))
     return len(mine & theirs) >= SAME_SHARE * len(mine)
 
 
-def _candidate(group: list[tuple[RawTable, str]], terms: Terms) -> Candidate:
-    first, context = group[0]
+def _joined(group: Group, several: Collection[str]) -> tuple[DataTable, Group]:
+    """The pages of one listing as one table."""
+    first = group[0][0]
     whole = replace(first, rows=tuple(row for raw, _ in group for row in raw.rows))
-    table = read_table(whole, table_name(first.title, first.address))
-    body = f"{first.title} {table.name} {' '.join(table.columns)}"
+    return read_table(whole, table_name(first.title, "" if first.address in several else first.address)), group
+
+
+def _named(whole: RawTable, group: Group) -> tuple[DataTable, Group]:
+    """A table of records: named by what they are, its first column by what one of them is."""
+    name = table_name(whole.title, whole.address.rpartition("/")[0])
+    own = singular(name)
+    header = tuple(own if cell == RECORD_CELL and own not in whole.header else cell for cell in whole.header)
+    return read_table(replace(whole, header=header), name), group
+
+
+def _candidate(table: DataTable, group: Group, fit: float) -> Candidate:
+    first = group[0][0]
+    place = PurePosixPath(_place(first.address)).parent
     return Candidate(
         table=table,
         title=first.title,
-        section=str(PurePosixPath(_place(first.address)).parent),
+        section=str(place.parent if first.kind == "record" else place),
         sources=tuple(
             Source(file="", address=r.address, as_of=r.as_of, sha256=r.sha256, licence=r.licence, rows=len(r.rows))
             for r, _ in group
         ),
-        fit=round(BODY_WEIGHT * terms.score(body) + CONTEXT_WEIGHT * terms.score(context), 4),
+        fit=fit,
+        short=table.name,
     )
 
 
@@ -92,9 +130,8 @@ def table_name(title: str, address: str) -> str:
 
 
 def with_short_names(chosen: Sequence[Candidate]) -> list[Candidate]:
-    """The names they would have if there were no other candidates: `teams`, not `basketball_teams`."""
-    fresh = [replace(c, table=replace(c.table, name=table_name(c.title, c.sources[0].address))) for c in chosen]
-    return _distinct_names(fresh)
+    """Named as if there were no other candidates."""
+    return _distinct_names([replace(c, table=replace(c.table, name=c.short)) for c in chosen])
 
 
 def _distinct_names(found: list[Candidate]) -> list[Candidate]:

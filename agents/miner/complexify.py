@@ -1,7 +1,8 @@
 """Complexification (section 3.1, D(n+1) = phi(D(n), m)): a database made richer, mined facts unaltered.
 
-A round brings in more of the mined rows (and columns, while no tools depend on them), derives a summary or linking
-table from the real rows, and adds a place for the agent's own work. Existing tables keep their columns and rows.
+A round brings in more of the mined rows (and columns, while no tools depend on them) and tables that further pages
+gave, derives a summary or linking table from the real rows, adds a place for the agent's own work, and awkward rows to
+the places that earlier rounds made. Existing tables keep their columns and rows.
 """
 
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from dataclasses import replace
 from agent_world.agents.miner.database import FORMATS, Database, Entry
 from agent_world.agents.miner.derive import next_summary, summarize
 from agent_world.agents.miner.material import Material
+from agent_world.agents.miner.noise import unsettled
 from agent_world.agents.miner.sample import sample
 from agent_world.agents.miner.score import complexity
 from agent_world.agents.miner.workspace_tables import next_workspace
@@ -33,6 +35,9 @@ def complexify(
     None instead of a record where nothing is left to add: then the database comes back as it was.
     """
     grown, changes = _more_material(database, material, round, seed, max_rows, columns)
+    if columns:  # tools have been tested on the values that there are
+        grown, noise = _noise(grown, f"{seed}:{round}")
+        changes += noise
     first = FORMATS.index(database.next_format(0))
     for entry in (_summary(grown), next_workspace(grown, grown.next_format(first + 1), f"{seed}:{round}")):
         if entry is not None:
@@ -58,10 +63,26 @@ def _more_material(
     tables = {name: _fitted(more[name], mined[name], columns) for name in mined}
     changes = [change for name in mined for change in _compared(mined[name], tables[name])]
     grown = database.replaced(tables)
+    for new in material.tables:
+        if new.name not in grown.names():
+            grown = grown.with_entry(Entry(more[new.name], grown.next_format(0), new.foreign_keys))
+            changes.append(f"mined table {new.name} of {len(more[new.name].rows)} rows from further pages")
+    grown = grown.referring({table.name: table.foreign_keys for table in material.tables})
     for entry in grown.entries:
         if entry.derivation and entry.derivation.kind == "summary":
             grown = grown.replaced({entry.name: summarize(grown, entry.derivation, entry.format).table})
     return grown, changes
+
+
+def _noise(database: Database, seed: str) -> tuple[Database, list[str]]:
+    """Awkward rows in the places for work that are there already."""
+    changes = []
+    entries = []
+    for entry in database.entries:
+        found = unsettled(entry, seed)
+        entries.append(found[0] if found else entry)
+        changes += [found[1]] if found else []
+    return Database(tuple(entries)), changes
 
 
 def _fitted(more: DataTable, now: DataTable, columns: bool) -> DataTable:

@@ -3,13 +3,14 @@
 What pages say is data. It is scored and typed; nothing in it is ever followed as an instruction.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from typing_extensions import TypedDict
 
-from agent_world.agents.miner.fit import Terms
+from agent_world.agents.miner.fit import Fit
 from agent_world.agents.miner.material import Mine
 from agent_world.errors import WebError
 from agent_world.settings import MiningSettings
@@ -25,6 +26,8 @@ RANK_WEIGHT = 0.4
 OWN_WEIGHT, PARENT_WEIGHT = 0.5, 0.5
 """Of a link's own words, and of the page that it was found on."""
 CONTEXT_CHARS = 600
+STRANGERS = 3
+"""So many pages in a row that hold no record of the kind end the reading of a family."""
 
 
 class Lead(TypedDict):
@@ -35,6 +38,8 @@ class Lead(TypedDict):
     kind: str
     """`page` or `download`."""
     score: float
+    found_on: str
+    """Address of the page with the link; empty for a hit of a search."""
 
 
 class Reader(Protocol):
@@ -47,7 +52,7 @@ class Reader(Protocol):
 
 @dataclass(slots=True)
 class Reading:
-    """What one pass of reading found; goes on from the leads and addresses of earlier passes."""
+    """What reading found so far; goes on from the leads and addresses of earlier passes."""
 
     leads: list[Lead]
     seen: list[str]
@@ -57,91 +62,137 @@ class Reading:
     failures: list[str] = field(default_factory=list)
 
 
-async def search_leads(
-    search: "SearchBackend", queries: Sequence[str], terms: Terms, mine: Mine, limit: int
-) -> list[Lead]:
+@dataclass(frozen=True, slots=True)
+class Crawler:
+    """Reads for one theme."""
+
+    browser: Reader
+    fit: Fit
+    mine: Mine
+    settings: MiningSettings
+
+    async def read_leads(self, reading: Reading, most: int) -> None:
+        """Open the best leads until `most` are opened in all passes together; `reading` holds what comes of it."""
+        while reading.leads and reading.opened < most:
+            best = max(reading.leads, key=lambda lead: (lead["score"], lead["address"]))
+            reading.leads.remove(best)
+            if best["score"] < LEAST_SCORE:
+                break
+            if best["address"] not in reading.seen:
+                await self.open(best, reading)
+
+    async def open(self, lead: Lead, reading: Reading) -> str:
+        """One lead, with the further pages that belong to it; how its text begins, for a page.
+
+        What cannot be read is noted as a failure.
+        """
+        reading.seen.append(lead["address"])
+        reading.opened += 1
+        try:
+            if lead["kind"] == "download":
+                tables = await self.browser.download(lead["address"])
+                self.mine.log("download", lead["address"], tables=len(tables), rows=sum(len(t.rows) for t in tables))
+                self._keep(tables, lead["text"], reading)
+                return ""
+            return await self._read(lead, reading)
+        except WebError as error:
+            self._failed(lead["address"], error, reading)
+            return ""
+
+    async def _read(self, lead: Lead, reading: Reading) -> str:
+        """A page, the further pages of its listing, and the other pages of its family."""
+        page = await self._page(lead["address"], reading)
+        fit = (await self._scores([_context(page)]))[0]
+        await self._follow(page, fit, reading)
+        if fit >= LEAST_SCORE:
+            await self._listing(page, reading)
+            if page.records and lead["found_on"]:
+                await self._family(lead, {record.title for record in page.records}, reading)
+        return _context(page)
+
+    async def _listing(self, page: Page, reading: Reading) -> None:
+        for _ in range(self.settings.listing_pages):
+            following = next(
+                (k.address for k in page.links if k.kind == "next" and k.address not in reading.seen), None
+            )
+            if following is None or not page.tables:
+                break
+            reading.seen.append(following)
+            page = await self._page(following, reading)
+
+    async def _family(self, lead: Lead, kinds: set[str], reading: Reading) -> None:
+        """Pages that were linked beside this one and lie beside it: each holds a record of one of these kinds."""
+        place, strangers = _folder(lead["address"]), 0
+        family = [o for o in reading.leads if o["found_on"] == lead["found_on"] and _folder(o["address"]) == place]
+        left = self.settings.record_pages - sum(_folder(address) == place for address in reading.seen)
+        for other in family[: max(0, left)]:
+            reading.leads.remove(other)
+            reading.seen.append(other["address"])
+            try:
+                page = await self._page(other["address"], reading)
+            except WebError as error:
+                self._failed(other["address"], error, reading)
+                continue
+            strangers = 0 if kinds & {record.title for record in page.records} else strangers + 1
+            if strangers == STRANGERS:
+                break
+
+    async def _page(self, address: str, reading: Reading) -> Page:
+        page = await self.browser.read(address)
+        tables = (*page.tables, *page.records)
+        self.mine.log("page", address, tables=len(tables), rows=sum(len(t.rows) for t in tables))
+        self._keep(tables, _context(page), reading)
+        return page
+
+    def _keep(self, tables: Sequence[RawTable], context: str, reading: Reading) -> None:
+        for table in tables:
+            if table.rows:
+                reading.tables.append(self.mine.add_table(table, context, len(reading.tables)))
+
+    def _failed(self, address: str, error: WebError, reading: Reading) -> None:
+        self.mine.log("failed", address, reason=str(error))
+        reading.failures.append(str(error))
+
+    async def _follow(self, page: Page, fit: float, reading: Reading) -> None:
+        """Links become leads: those of a page that fits are worth more. A download brings its page's words along."""
+        links = [link for link in page.links if link.kind != "next" and link.address not in reading.seen]
+        own = await self._scores([f"{link.text} {link.address.rpartition('/')[2]}" for link in links])
+        for link, score in zip(links, own, strict=True):
+            download = link.kind == "download"
+            if download and not page.tables:
+                score = 1.0  # what the page is about is in that file
+            lead = Lead(
+                address=link.address, text=_context(page) if download else link.text,
+                kind="download" if download else "page", score=round(OWN_WEIGHT * score + PARENT_WEIGHT * fit, 4),
+                found_on=page.address,
+            )  # fmt: skip
+            _add(reading.leads, lead)
+
+    async def _scores(self, texts: Sequence[str]) -> list[float]:
+        return await asyncio.to_thread(self.fit.scores, texts)
+
+
+async def search_leads(search: "SearchBackend", queries: Sequence[str], fit: Fit, mine: Mine, limit: int) -> list[Lead]:
     """Hits of all queries, each address once, scored by rank and words. Raises `WebError` when search is down."""
     leads: dict[str, Lead] = {}
     for query in queries:
         hits = await search.search(query, limit)
         mine.log("search", "", query=query, hits=len(hits))
-        for place, hit in enumerate(hits):
-            text = f"{hit.title} {hit.snippet}"
-            score = round(terms.score(text) * (1 - RANK_WEIGHT * place / max(1, limit)), 4)
+        own = await asyncio.to_thread(fit.scores, [f"{hit.title} {hit.snippet}" for hit in hits])
+        for place, (hit, words) in enumerate(zip(hits, own, strict=True)):
+            score = round(words * (1 - RANK_WEIGHT * place / max(1, limit)), 4)
             known = leads.get(hit.address)
             if known is None or score > known["score"]:
-                leads[hit.address] = Lead(address=hit.address, text=hit.title, kind="page", score=score)
+                leads[hit.address] = Lead(address=hit.address, text=hit.title, kind="page", score=score, found_on="")
     return list(leads.values())
 
 
-async def read_leads(browser: Reader, reading: Reading, terms: Terms, mine: Mine, settings: MiningSettings) -> None:
-    """Open the best leads, at most `settings.pages` in all passes together; `reading` holds what comes of it."""
-    while reading.leads and reading.opened < settings.pages:
-        best = max(reading.leads, key=lambda lead: (lead["score"], lead["address"]))
-        reading.leads.remove(best)
-        if best["score"] < LEAST_SCORE:
-            break
-        if best["address"] not in reading.seen:
-            await _open(browser, best, reading, terms, mine, settings)
+def _folder(address: str) -> str:
+    return address.rpartition("/")[0]
 
 
-async def _open(
-    browser: Reader, lead: Lead, reading: Reading, terms: Terms, mine: Mine, settings: MiningSettings
-) -> None:
-    reading.seen.append(lead["address"])
-    reading.opened += 1
-    try:
-        if lead["kind"] == "download":
-            tables = await browser.download(lead["address"])
-            mine.log("download", lead["address"], tables=len(tables), rows=sum(len(t.rows) for t in tables))
-            _keep(tables, lead["text"], reading, mine)
-        else:
-            await _read(browser, lead["address"], reading, terms, mine, settings)
-    except WebError as error:
-        mine.log("failed", lead["address"], reason=str(error))
-        reading.failures.append(str(error))
-
-
-async def _read(
-    browser: Reader, address: str, reading: Reading, terms: Terms, mine: Mine, settings: MiningSettings
-) -> None:
-    """A page, and the further pages of its listing."""
-    page = await _page(browser, address, reading, mine)
-    fit = terms.score(f"{page.title} {page.text[:CONTEXT_CHARS]}")
-    _follow(page, fit, reading, terms)
-    for _ in range(settings.listing_pages):
-        following = next((k.address for k in page.links if k.kind == "next" and k.address not in reading.seen), None)
-        if following is None or not page.tables or fit < LEAST_SCORE:
-            break
-        reading.seen.append(following)
-        page = await _page(browser, following, reading, mine)
-
-
-async def _page(browser: Reader, address: str, reading: Reading, mine: Mine) -> Page:
-    page = await browser.read(address)
-    mine.log("page", address, tables=len(page.tables), rows=sum(len(t.rows) for t in page.tables))
-    _keep(page.tables, f"{page.title} {page.text[:CONTEXT_CHARS]}", reading, mine)
-    return page
-
-
-def _keep(tables: Sequence[RawTable], context: str, reading: Reading, mine: Mine) -> None:
-    for table in tables:
-        if table.rows:
-            reading.tables.append(mine.add_table(table, context, len(reading.tables)))
-
-
-def _follow(page: Page, fit: float, reading: Reading, terms: Terms) -> None:
-    """Links become leads: those of a page that fits are worth more. A download brings its page's words along."""
-    for link in page.links:
-        if link.kind == "next" or link.address in reading.seen:
-            continue
-        download = link.kind == "download"
-        own = terms.score(f"{link.text} {link.address.rpartition('/')[2]}")
-        if download and not page.tables:
-            own = 1.0  # what the page is about is in that file
-        score = round(OWN_WEIGHT * own + PARENT_WEIGHT * fit, 4)
-        text = f"{page.title} {page.text[:CONTEXT_CHARS]}" if download else link.text
-        _add(reading.leads, Lead(address=link.address, text=text, kind="download" if download else "page", score=score))
+def _context(page: Page) -> str:
+    return f"{page.title} {page.text[:CONTEXT_CHARS]}"
 
 
 def _add(leads: list[Lead], lead: Lead) -> None:

@@ -55,6 +55,10 @@ class Database:
         """With these tables in place of those of the same name."""
         return Database(tuple(replace(e, table=tables.get(e.name, e.table)) for e in self.entries))
 
+    def referring(self, keys: Mapping[str, tuple[ForeignKey, ...]]) -> "Database":
+        """With these foreign keys in place of those of the tables named."""
+        return Database(tuple(replace(e, foreign_keys=keys.get(e.name, e.foreign_keys)) for e in self.entries))
+
     def with_entry(self, entry: Entry) -> "Database":
         return Database((*self.entries, entry))
 

@@ -2,8 +2,9 @@
 
 WORKSPACE/mined/<theme>/crawl.jsonl      every search, page and download with its time and outcome
 WORKSPACE/mined/<theme>/raw/<n>.json     each table as the web gave it
-WORKSPACE/mined/<theme>/before_round/    the database before a round of complexification, while that runs
 WORKSPACE/mined/<theme>/material.json    the chosen tables, typed and linked, with all their usable rows
+WORKSPACE/mined/<theme>/frontier.json    what reading left over: leads not opened, addresses seen
+WORKSPACE/mined/<theme>/before/<environment>/<n>/   everything as it was before round n of complexification
 """
 
 import json
@@ -40,6 +41,18 @@ class MinedTable(Record):
 class Material(Record):
     tables: tuple[MinedTable, ...]
 
+    def names(self) -> list[str]:
+        return [table.name for table in self.tables]
+
+
+class Frontier(Record):
+    """Where reading stopped, so that a later round can go on."""
+
+    leads: tuple[dict[str, Json], ...] = ()
+    seen: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    """Files of tables read so far."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mine:
@@ -67,25 +80,19 @@ class Mine:
         found: dict[str, Any] = json.loads((self.root / "raw" / name).read_text())
         raw = found["raw"]
         rows = tuple(tuple(row) for row in raw["rows"])
-        return RawTable(**{**raw, "header": tuple(raw["header"]), "rows": rows}), found["context"]
-
-    def begin_round(self, database: Path) -> None:
-        """Keep the database as it was; or, where a round was killed, put it back."""
-        kept = self.root / "before_round"
-        if kept.exists():
-            shutil.rmtree(database)
-            shutil.copytree(kept, database)
-            return
-        half = kept.with_suffix(".tmp")
-        shutil.rmtree(half, ignore_errors=True)
-        shutil.copytree(database, half)
-        half.rename(kept)
-
-    def end_round(self) -> None:
-        shutil.rmtree(self.root / "before_round", ignore_errors=True)
+        whole = {**raw, "header": tuple(raw["header"]), "rows": rows, "notes": tuple(raw.get("notes", ()))}
+        return RawTable(**whole), found["context"]
 
     def write_material(self, material: Material) -> None:
         write_record(self.root / "material.json", material)
+
+    def write_frontier(self, frontier: Frontier) -> None:
+        write_record(self.root / "frontier.json", frontier)
+
+    def frontier(self) -> Frontier:
+        """Empty where the theme was not mined here."""
+        path = self.root / "frontier.json"
+        return read_record(path, Frontier) if path.exists() else Frontier()
 
     def material(self) -> Material:
         """Empty where the theme was not mined here (an imported bundle)."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent_world.agents.miner.candidates import Candidate
 from agent_world.schema import Origin, Theme
-from agent_world.tools.tables import Link, possible_links
+from agent_world.tools.tables import DataTable, Link, possible_links
 
 LEAST_FIT = 0.15
 """Below this a table is about something else."""
@@ -71,13 +71,13 @@ def _gain(candidate: Candidate, chosen: Sequence[Candidate], links: Sequence[Lin
     if not strengths:
         return 0.0
     near = any(candidate.section == c.section for c in chosen)
-    if not near and (candidate.fit < LEAST_FIT or _same_things(candidate, chosen)):
+    if not near and (candidate.fit < LEAST_FIT or same_things(candidate.table, [c.table for c in chosen])):
         return 0.0
     return candidate.fit + JOIN_BONUS * max(strengths) + (SECTION_BONUS if near else 0.0)
 
 
-def _same_things(candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
+def same_things(table: DataTable, chosen: Sequence[DataTable]) -> bool:
     """Whether a chosen table lists mostly the same things already, by the same keys."""
-    keys = set(candidate.table.values(candidate.table.key))
-    others = [set(c.table.values(c.table.key)) for c in chosen]
+    keys = set(table.values(table.key))
+    others = [set(other.values(other.key)) for other in chosen]
     return any(len(keys & other) > SAME_THINGS * min(len(keys), len(other)) for other in others)

@@ -1,11 +1,6 @@
 """The site: pages, downloads, search. Every page is a function of the installed packages, so it never changes."""
 
-import csv
-import io
-import json
 import math
-import re
-from datetime import datetime
 from email.utils import format_datetime
 from functools import lru_cache
 from importlib.metadata import version
@@ -19,10 +14,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from agent_world.examples.web.catalogue import DataSet, Form, Rows, Topic
+from agent_world.examples.web.catalogue import PAGED, DataSet, Rows, Topic
 from agent_world.examples.web.ranking import Document, Index
+from agent_world.examples.web.shapes import as_script, as_things, slug_of, spanned
 from agent_world.examples.web.sources import licence, released
 from agent_world.examples.web.topics import TOPICS
+from agent_world.examples.web.writers import WRITERS
 
 ROWS_A_PAGE = 50
 MOST_HITS = 20
@@ -35,12 +32,14 @@ INJECTION = (
 )
 """Shown as data on one page: a reader must quote it at most, never follow it."""
 NOTES = {("coffee-house", "products"): INJECTION}
-XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-EPOCH = datetime(1980, 1, 1)
-"""Stamped into workbooks, which would otherwise carry the time of the request."""
 
 _pages = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
 _pages.filters["cell"] = lambda value: "" if value is None else value
+_pages.filters["slug"] = slug_of
+_pages.filters["spanned"] = spanned
+_pages.filters["things"] = as_things
+_pages.filters["script"] = as_script
+_pages.globals["FILES"] = tuple(WRITERS)
 
 
 def _documents() -> list[Document]:
@@ -57,7 +56,7 @@ def _documents() -> list[Document]:
 _index = Index(_documents())
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=256)
 def rows_of(data_set: DataSet) -> Rows:
     return data_set.rows()
 
@@ -74,9 +73,10 @@ def show_topic(request: Request) -> Response:
 def show_data_set(request: Request) -> Response:
     topic, data_set = _data_set(request)
     found = rows_of(data_set)
-    pages = math.ceil(len(found.rows) / ROWS_A_PAGE)
+    paged = data_set.form in PAGED
+    pages = math.ceil(len(found.rows) / ROWS_A_PAGE) if paged else 1
     number = _page_number(request, pages)
-    shown = found.rows[(number - 1) * ROWS_A_PAGE : number * ROWS_A_PAGE] if data_set.form == "table" else ()
+    shown = found.rows[(number - 1) * ROWS_A_PAGE : number * ROWS_A_PAGE] if paged else found.rows
     path = f"/{topic.slug}/{data_set.slug}"
     day = released(data_set.package)
     page = _page(
@@ -87,10 +87,11 @@ def show_data_set(request: Request) -> Response:
         data_set=data_set,
         header=found.header,
         rows=shown,
+        path=path,
         count=len(found.rows),
         page=number,
-        pages=pages if data_set.form == "table" else 1,
-        next_page=f"{path}?page={number + 1}" if data_set.form == "table" and number < pages else None,
+        pages=pages,
+        next_page=f"{path}?page={number + 1}" if number < pages else None,
         previous_page=f"{path}?page={number - 1}" if number > 1 else None,
         licence=licence(data_set.package),
         version=version(data_set.package),
@@ -115,44 +116,28 @@ def download(request: Request) -> Response:
     if data_set.form != form or form not in WRITERS:
         raise HTTPException(404)
     write, kind = WRITERS[data_set.form]
-    return _dated(Response(write(rows_of(data_set)), media_type=kind), data_set)
+    return _dated(Response(write(rows_of(data_set), data_set.slug), media_type=kind), data_set)
 
 
-def write_csv(found: Rows) -> bytes:
-    """With a byte order mark, as spreadsheet programs write it."""
-    text = io.StringIO()
-    csv.writer(text).writerows([found.header, *found.rows])
-    return text.getvalue().encode("utf-8-sig")
-
-
-def write_json(found: Rows) -> bytes:
-    records = [dict(zip(found.header, row, strict=True)) for row in found.rows]
-    return json.dumps(records, ensure_ascii=False, indent=1).encode()
-
-
-def write_xlsx(found: Rows) -> bytes:
-    import zipfile
-
-    import openpyxl
-
-    book = openpyxl.Workbook()
-    book.properties.created = EPOCH
-    for row in (found.header, *found.rows):
-        book.active.append(row)
-    first, stable = io.BytesIO(), io.BytesIO()
-    book.save(first)
-    with zipfile.ZipFile(first) as source, zipfile.ZipFile(stable, "w", zipfile.ZIP_DEFLATED) as target:
-        for name in source.namelist():
-            data = re.sub(rb"(<dcterms:modified[^>]*>)[^<]*", rb"\g<1>1980-01-01T00:00:00Z", source.read(name))
-            target.writestr(zipfile.ZipInfo(name, EPOCH.timetuple()[:6]), data)
-    return stable.getvalue()
-
-
-WRITERS: dict[Form, tuple[Any, str]] = {
-    "csv": (write_csv, "text/csv; charset=utf-8"),
-    "json": (write_json, "application/json"),
-    "xlsx": (write_xlsx, XLSX),
-}
+def show_item(request: Request) -> Response:
+    """The page of one row: its facts in an infobox."""
+    topic, data_set = _data_set(request)
+    found = rows_of(data_set)
+    item = request.path_params["item"]
+    row = next((row for row in found.rows if slug_of(row[0]) == item), None)
+    if data_set.form != "infobox" or row is None:
+        raise HTTPException(404)
+    page = _page(
+        "item.html",
+        title=f"{row[0]} - {topic.title}",
+        description=f"{row[0]}, one of {data_set.title.lower()}: {data_set.description}",
+        topic=topic,
+        data_set=data_set,
+        name=row[0],
+        facts=[(name, cell) for name, cell in zip(found.header[1:], row[1:], strict=True) if cell is not None],
+        licence=licence(data_set.package),
+    )
+    return _dated(page, data_set)
 
 
 def search(request: Request) -> Response:
@@ -229,6 +214,7 @@ def build_app() -> Starlette:
         Route("/{topic}", show_topic),
         Route("/{topic}/{data_set}.{form}", download),
         Route("/{topic}/{data_set}/rows.json", script_rows),
+        Route("/{topic}/{data_set}/{item}", show_item),
         Route("/{topic}/{data_set}", show_data_set),
     ]
     return Starlette(routes=routes, exception_handlers={404: not_found})

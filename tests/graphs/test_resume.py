@@ -92,7 +92,7 @@ def test_mining_goes_on_where_it_was_killed(tmp_path: Path, free_port: int) -> N
     theme = ROOT / "examples/themes/storm_watch.md"
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     finish(start(MINING, whole, free_port, theme))
-    for sign in ("mined/*/raw/*", "environments/*/environment.json", "mined/*/before_round"):
+    for sign in ("mined/*/raw/*", "environments/*/environment.json", "mined/*/before/*/1"):
         kill_at(start(MINING, broken, free_port, theme), broken, sign)
     finish(start(MINING, broken, free_port, theme))
     assert made(broken) == made(whole)

@@ -11,7 +11,7 @@ from agent_world.graphs.write_tools import build_graph, write_tools
 from agent_world.memory.store import Bundle
 from agent_world.schema import ToolVerdict
 from agent_world.settings import ModelConfig, RoleConfig, Settings, ToolSettings
-from tests.openai_server import ScriptedServer, scripted_openai
+from tests.openai_server import Fault, Reply, ScriptedServer, scripted_openai
 from tests.worlds import make_library
 
 GOOD = {
@@ -119,3 +119,66 @@ async def test_model_written_code_runs_in_the_sandbox_only(tmp_path: Path, attac
         _, verdicts = await write(server, tmp_path, repairs=0)
     assert not verdicts["count_books"].compiled
     assert verdicts["first_title"].kept
+
+
+BAD: list[Reply] = [
+    "",
+    "I'm sorry, I cannot write code.",
+    '{"tools": [{"name": "a"',
+    '{"tools": []',
+    Fault(429),
+    Fault(500),
+]
+ODD = [
+    GOOD | {"name": "Count Books"},
+    GOOD | {"parameters": []},
+    GOOD | {"tests": []},
+    {key: GOOD[key] for key in GOOD if key != "source"},
+]
+
+
+@pytest.mark.parametrize("bad", [*BAD, Fault(cut=True), *map(reply, ODD)], ids=range(len(BAD) + 1 + len(ODD)))
+async def test_a_bad_answer_is_asked_for_again(tmp_path: Path, bad: Reply) -> None:
+    async with scripted_openai([bad, reply(GOOD)]) as server:
+        _, verdicts = await write(server, tmp_path, repairs=0)
+        assert len(server.requests) == 2
+    assert verdicts["count_books"].kept
+    assert verdicts["count_books"].origin.engine == "llm"
+
+
+@pytest.mark.parametrize("bad", [BAD[0], BAD[3], Fault(500), Fault(401)], ids=repr)
+async def test_where_the_model_gives_nothing_tools_are_written_without_it(tmp_path: Path, bad: Reply) -> None:
+    async with scripted_openai([bad], repeat=True) as server:
+        bundle, verdicts = await write(server, tmp_path, max_tools=4)
+    assert len(bundle.tools()) == 4
+    assert {found.origin.engine for found in verdicts.values()} == {"procedural"}
+
+
+@pytest.mark.parametrize("bad", [BAD[1], BAD[2], Fault(429), Fault(cut=True)], ids=repr)
+async def test_a_repair_that_fails_loses_no_finished_tool(tmp_path: Path, bad: Reply) -> None:
+    async with scripted_openai([reply(GOOD, WRONG), bad], repeat=True) as server:
+        bundle, verdicts = await write(server, tmp_path, repairs=2)
+    assert [tool.name for tool in bundle.tools()] == ["count_books"]
+    assert not verdicts["first_title"].kept
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"source": "def count_books(:"},
+        {"source": "def other():\n    return 1"},
+        {"parameters": {"type": "objekt"}},
+        {"parameters": {"type": "object", "properties": {"x": {"$ref": "#/$defs/none"}}}},
+        {"returns": {"type": "object", "properties": 7}},
+        {"tests": ["not a test"]},
+        {"tests": ["def test_a():\n    import os\n    os._exit(3)"]},
+    ],
+    ids=range(7),
+)
+async def test_a_tool_that_is_wrong_in_itself_is_dropped_and_the_others_are_kept(
+    tmp_path: Path, odd: dict[str, Any]
+) -> None:
+    async with scripted_openai([reply(GOOD | {"name": "other_count"} | odd, RIGHT)]) as server:
+        bundle, verdicts = await write(server, tmp_path, repairs=0)
+    assert [tool.name for tool in bundle.tools()] == ["first_title"]
+    assert verdicts["other_count"].reason != "kept"

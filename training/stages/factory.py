@@ -136,6 +136,8 @@ async def synthesize_all(deps: Deps) -> str:
 
     async def work(environment: str) -> Outcome:
         wanted = settings.arena if environment in split.arena else settings.tasks
+        if not wanted.graph + wanted.program:
+            return Outcome(line="no tasks wanted")
         request = SynthesisRequest(graph=wanted.graph, program=wanted.program, seed=settings.seed)
         return await synthesize_in(deps.store.bundle(environment), request, deps)
 

@@ -1,9 +1,9 @@
 """Between two rounds: say where the policy is weak and why, and grow exactly there (section 3.2.2)."""
 
 from agent_world.evals.arena import load_trajectories
+from agent_world.graphs.complexify import grow
 from agent_world.graphs.deps import Deps
 from agent_world.graphs.diagnose import diagnose
-from agent_world.graphs.mine import grow
 from agent_world.graphs.synthesize import SynthesisRequest
 from agent_world.memory.store import read_record, write_record
 from agent_world.memory.workspace import Outcome

@@ -1,6 +1,21 @@
 """All topics of the site, by field."""
 
-from agent_world.examples.web.topics import america, cars, culture, economy, food, nature, places, sport, travel
+from agent_world.examples.web.topics import (
+    america,
+    cars,
+    culture,
+    economy,
+    food,
+    history,
+    nature,
+    outdoors,
+    places,
+    science,
+    services,
+    sport,
+    travel,
+    work,
+)
 
 TOPICS = (
     *travel.TOPICS,
@@ -12,4 +27,9 @@ TOPICS = (
     *sport.TOPICS,
     *culture.TOPICS,
     *economy.TOPICS,
+    *history.TOPICS,
+    *outdoors.TOPICS,
+    *science.TOPICS,
+    *services.TOPICS,
+    *work.TOPICS,
 )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agent_world.agents.miner.build import first_database, make_material, write_bundle
-from agent_world.agents.miner.candidates import candidates_of
+from agent_world.agents.miner.candidates import Candidate, candidates_of
 from agent_world.agents.miner.complexify import complexify
 from agent_world.agents.miner.database import Database, load_database
 from agent_world.agents.miner.fit import terms_of
@@ -28,21 +28,28 @@ def raw(name: str, header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> RawT
     return RawTable(name, header, tuple(rows), f"http://site/bike/{name}", as_of=None, sha256="0" * 64, licence=None)
 
 
-def material(seed: str = "0") -> Material:
+def tables() -> list[RawTable]:
     bikes = [(f"B{i:03d}", f"Bike {i}", f"M{i % 6}", 300 + 7 * i, ("city", "road")[i % 2]) for i in range(90)]
     makers = [(f"M{i}", f"Maker {i}", ("NL", "IT")[i % 2]) for i in range(6)]
     orders = [
         (i, f"B{i * 7 % 95:03d}", 1 + i % 3, f"2025-0{1 + i % 9}-01", "web" if i % 4 else None, i % 11, i * 2.5, "x")
         for i in range(1, 301)
     ]
-    tables = [
+    return [
         raw("bikes", ("bike_code", "name", "maker", "price", "kind"), bikes),
         raw("makers", ("maker", "name", "country"), makers),
         raw("orders", ("id", "bike_code", "pieces", "date", "channel", "discount", "freight", "constant"), orders),
     ]
-    terms = terms_of(THEME)
-    candidates = candidates_of([(table, "A bike shop: bikes, orders, makers") for table in tables], terms)
-    return make_material(align(candidates, 4), terms, seed)
+
+
+def found_among(*found: RawTable, material_tables: bool = False) -> list[Candidate]:
+    """As candidates of the shop; `material_tables` adds those that its material is made of."""
+    whole = [*found, *(tables() if material_tables else ())]
+    return candidates_of([(table, "A bike shop: bikes, orders, makers") for table in whole], terms_of(THEME))
+
+
+def material(seed: str = "0") -> Material:
+    return make_material(align(found_among(material_tables=True), 4), terms_of(THEME), seed)
 
 
 def database(max_rows: int = 60, seed: str = "0") -> Database:

@@ -1,0 +1,133 @@
+"""Rounds of complexification on bundles: made, undone, and as growth into new bundles (sections 3.1 and 3.2.2)."""
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+from typing import Any
+
+from agent_world.agents.miner.build import sources_of
+from agent_world.agents.miner.candidates import Candidate, candidates_of
+from agent_world.agents.miner.complexify import complexify
+from agent_world.agents.miner.crawl import Crawler, Reading
+from agent_world.agents.miner.database import load_database
+from agent_world.agents.miner.extend import extended
+from agent_world.agents.miner.fit import Fit, fit_of, terms_of
+from agent_world.agents.miner.material import Frontier, Mine
+from agent_world.agents.miner.rounds import Rounds
+from agent_world.graphs.deps import Deps
+from agent_world.memory.embedder import Embedder
+from agent_world.memory.store import Bundle
+from agent_world.schema import ComplexificationRound, Theme
+
+
+async def complexify_bundle(bundle: Bundle, deps: Deps, round: int) -> None:
+    """One round in place: new files, fuller tables, then the head. Tables keep their columns once tools exist.
+
+    A round that was killed is made again from what was before it.
+    """
+    environment = await asyncio.to_thread(bundle.environment)
+    if any(done.number == round for done in environment.rounds):  # a kill came between this work and its checkpoint
+        return
+    rounds = Rounds(bundle, mine_of(deps, environment.theme))
+    await asyncio.to_thread(rounds.begin, round)
+    if not bundle.tools():
+        await read_further(environment.theme, deps)
+    record = await asyncio.to_thread(_enrich, bundle, deps, round)
+    if record is None:
+        await asyncio.to_thread(rounds.forget, round)
+
+
+async def grow(bundle: Bundle, round: int, deps: Deps) -> Bundle:
+    """A new bundle `<id>_r<round>`: the copied database, one complexification richer, no tools or tasks yet.
+
+    For the loop (section 3.2.2), where state diversity is what lacks. A finished one is returned as it is; what a
+    kill left unfinished is made again.
+    """
+    grown = deps.store.bundle(f"{bundle.id}_r{round}")
+    if grown.id not in deps.store.ids():
+        await asyncio.to_thread(_grow, bundle, grown, deps)
+    return grown
+
+
+def undo_round(bundle: Bundle, deps: Deps) -> int:
+    """The bundle as it was before its last round, to the byte; the number of that round. Raises `UsageError`."""
+    return Rounds(bundle, mine_of(deps, bundle.environment().theme)).undo()
+
+
+async def read_further(theme: Theme, deps: Deps) -> None:
+    """Go on reading where the theme's crawl stopped; a table that joins comes to its material."""
+    pages, mine = deps.settings.complexify.pages, mine_of(deps, theme)
+    frontier = await asyncio.to_thread(mine.frontier)
+    if not pages or not frontier.leads:
+        return
+    leads: Any = [dict(lead) for lead in frontier.leads]
+    reading = Reading(leads=leads, seen=list(frontier.seen), tables=list(frontier.tables))
+    await (await crawler_of(deps, theme)).read_leads(reading, pages)
+    await asyncio.to_thread(_take_in, reading, theme, deps)
+
+
+def _take_in(reading: Reading, theme: Theme, deps: Deps) -> None:
+    mine = mine_of(deps, theme)
+    candidates = candidates_in(deps, reading.tables, theme)
+    grown = extended(mine.material(), candidates, terms_of(theme), seed_of(deps, theme))
+    if grown is not None:
+        mine.write_material(grown)
+    leads = tuple(dict(lead) for lead in reading.leads)
+    mine.write_frontier(Frontier(leads=leads, seen=tuple(reading.seen), tables=tuple(reading.tables)))
+
+
+def _enrich(bundle: Bundle, deps: Deps, round: int) -> ComplexificationRound | None:
+    environment = bundle.environment()
+    material = mine_of(deps, environment.theme).material()
+    database, record = complexify(
+        load_database(bundle, environment.database), material, round, seed_of(deps, environment.theme),
+        deps.settings.mining.max_rows, columns=not bundle.tools(),
+    )  # fmt: skip
+    if record is not None:
+        database.write(bundle)
+        update: dict[str, Any] = {"database": database.schema(), "rounds": (*environment.rounds, record)}
+        if material.tables:  # an imported bundle keeps the sources that it came with
+            update["sources"] = sources_of(material, database)
+        bundle.write_environment(environment.model_copy(update=update))
+    return record
+
+
+def _grow(bundle: Bundle, grown: Bundle, deps: Deps) -> None:
+    deps.store.discard(grown.id)
+    environment = bundle.environment()
+    shutil.copytree(bundle.database, grown.database)
+    number = len(environment.rounds) + 1
+    theme = environment.theme
+    database, record = complexify(
+        load_database(grown, environment.database), mine_of(deps, theme).material(), number,
+        f"{seed_of(deps, theme)}:{grown.id}", deps.settings.mining.max_rows,
+    )  # fmt: skip
+    database.write(grown)
+    rounds = (*environment.rounds, record) if record else environment.rounds
+    update = {"id": grown.id, "tools": (), "database": database.schema(), "rounds": rounds}
+    grown.write_environment(environment.model_copy(update=update))
+
+
+# What mining and complexification share.
+
+
+def mine_of(deps: Deps, theme: Theme) -> Mine:
+    return Mine(deps.settings.workspace / "mined" / theme.id)
+
+
+def seed_of(deps: Deps, theme: Theme) -> str:
+    """Two themes about one topic draw different rows."""
+    return f"{deps.settings.seed}:{theme.id}"
+
+
+def fit_in(deps: Deps, theme: Theme) -> Fit:
+    return fit_of(theme, Embedder(deps.settings.workspace) if deps.settings.mining.meaning else None)
+
+
+async def crawler_of(deps: Deps, theme: Theme) -> Crawler:
+    return Crawler(await deps.browser(), fit_in(deps, theme), mine_of(deps, theme), deps.settings.mining)
+
+
+def candidates_in(deps: Deps, tables: Sequence[str], theme: Theme) -> list[Candidate]:
+    mine = mine_of(deps, theme)
+    return candidates_of([mine.raw_table(name) for name in tables], fit_in(deps, theme))

@@ -1,0 +1,79 @@
+"""Best-first reading of the offline web: what is opened first, and how pages about one thing each become a table."""
+
+from pathlib import Path
+
+import numpy as np
+
+from agent_world.agents.miner.candidates import candidates_of
+from agent_world.agents.miner.crawl import Reading, search_leads
+from agent_world.agents.miner.fit import Meaning, Terms, fit_of, terms_of
+from agent_world.memory.embedder import Embedder, Vectors
+from agent_world.schema import Theme
+from tests.agents.miner.shelf import PEAKS, Shelf, crawler
+
+
+async def reading_of(folder: Path, **settings: int) -> tuple[Reading, Shelf]:
+    async with Shelf() as shelf:
+        reader = crawler(shelf, folder, **settings)
+        leads = await search_leads(shelf, ["peaks hike"], reader.fit, reader.mine, 10)
+        reading = Reading(leads=leads, seen=[], tables=[])
+        await reader.read_leads(reading, 6)
+        return reading, shelf
+
+
+async def test_pages_of_one_thing_each_become_one_table_beside_the_pages_that_were_asked_for(tmp_path: Path) -> None:
+    reading, shelf = await reading_of(tmp_path)
+    reader = crawler(shelf, tmp_path)
+    candidates = candidates_of([reader.mine.raw_table(name) for name in reading.tables], reader.fit)
+    peaks = next(candidate for candidate in candidates if candidate.name == "peaks")
+    assert len(peaks.table.rows) == len(peaks.sources) == 46
+    assert peaks.table.key == "peak"
+    assert dict(zip(peaks.table.columns, peaks.table.types, strict=True))["elevation_feet"] == "integer"
+    assert reading.opened <= 6 < len(shelf.opened)
+    assert {"grades", "peaks"} <= {candidate.name for candidate in candidates}
+    assert len({candidate.section for candidate in candidates if candidate.name in ("peaks", "grades")}) == 1
+
+
+async def test_a_family_is_read_up_to_its_bound(tmp_path: Path) -> None:
+    _, shelf = await reading_of(tmp_path, record_pages=5)
+    assert sum("/adirondack-peaks/peaks/" in address for address in shelf.opened) <= 5 + 6
+
+
+async def test_the_order_of_reading_does_not_depend_on_the_order_of_leads(tmp_path: Path) -> None:
+    opened = []
+    for turn in (1, -1):
+        async with Shelf() as shelf:
+            reader = crawler(shelf, tmp_path / str(turn))
+            leads = await search_leads(shelf, ["peaks hike", "race"], reader.fit, reader.mine, 10)
+            await reader.read_leads(Reading(leads=leads[::turn], seen=[], tables=[]), 4)
+            opened.append(shelf.opened)
+    assert opened[0] == opened[1]
+
+
+class Marked:
+    """An embedder whose vectors are known: the first axis is whether a text speaks of mountains in other words."""
+
+    name, size = "marked", 2
+
+    def embed(self, texts: list[str]) -> Vectors:
+        high = [any(word in text.lower() for word in ("summit", "peak")) for text in texts]
+        return np.array([[1.0, 0.0] if found else [0.0, 1.0] for found in high], dtype=np.float32)
+
+
+def test_meaning_lifts_what_says_the_same_in_other_words_and_never_lowers() -> None:
+    fit = Meaning(terms_of(PEAKS), "peaks", Marked())
+    texts = ["summits of the range", "hike to a peak", "price of textbooks"]
+    words, whole = terms_of(PEAKS).scores(texts), fit.scores(texts)
+    assert words[0] == 0.0 < whole[0]
+    assert words[1] < whole[1] <= 1.0
+    assert whole[2] == words[2] == 0.0
+    assert fit.scores([]) == []
+
+
+def test_the_packaged_model_knows_a_cyclone_from_a_recipe(tmp_path: Path) -> None:
+    theme = Theme(id="s", name="Storm watch", description="Hurricanes of a season.", kind="prd", source="x")
+    fit = fit_of(theme, Embedder(tmp_path))
+    near, far = fit.scores(["Tropical cyclones and typhoons", "Bread and butter pudding"])
+    assert near > far == 0.0
+    assert fit.scores(["Tropical cyclones and typhoons"]) == [near]
+    assert isinstance(fit_of(theme, None), Terms)

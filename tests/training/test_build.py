@@ -1,0 +1,71 @@
+"""The factory alone, killed without warning at random moments and started again: it makes what it would have made."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agent_world.memory.store import read_record
+from agent_world.training.stages.factory_report import FactoryReport
+from tests.graphs.test_resume import ROOT, made
+from tests.tools.web.sites import free_port
+
+DOCS = [
+    *(("prd", "storm_watch.md"), ("prd", "peak_bagger.md"), ("prd", "lift_maintenance.md")),
+    ("tool_docs", "stock_quotes.json"),
+]
+THEMES = [{"kind": kind, "path": f"../examples/themes/{name}"} for kind, name in DOCS]
+SMALL = [
+    f"themes={json.dumps(THEMES)}", "mining.pages=4", "complexify.rounds=2", "complexify.pages=2", "tools.max_tools=6",
+]  # fmt: skip
+KILLS = 10
+MOST_FILES = 14
+"""New files between a start and its kill, at most."""
+
+
+def start(workspace: Path, port: int) -> "subprocess.Popen[str]":
+    web = [f"web.port={port}", f"web.search=http://127.0.0.1:{port}/search?q={{query}}&format=json"]
+    command = [sys.executable, "-m", "agent_world", "build", "-c", str(ROOT / "configs" / "discovery.yaml")]
+    command += [f"workspace={workspace}", *SMALL, *web]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def files(workspace: Path) -> set[str]:
+    return {path.as_posix() for path in workspace.rglob("*")}
+
+
+def kill_after(process: "subprocess.Popen[str]", workspace: Path, new: int) -> None:
+    """kill -9 once `new` more files have appeared, or the process has ended."""
+    before, deadline = files(workspace), time.monotonic() + 120
+    while len(files(workspace) - before) < new and process.poll() is None:
+        assert time.monotonic() < deadline, "nothing new in two minutes"
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_build_killed_at_ten_random_moments_makes_the_same_bundles(tmp_path: Path) -> None:
+    whole, broken, port, rng = tmp_path / "whole", tmp_path / "broken", free_port(), random.Random("kills")
+    process = start(whole, port)
+    printed, errors = process.communicate()
+    assert process.returncode == 0, errors[-2000:]
+    for _ in range(KILLS):
+        kill_after(start(broken, port), broken, rng.randint(1, MOST_FILES))
+    process = start(broken, port)
+    _, errors = process.communicate()
+    assert process.returncode == 0, errors[-2000:]
+    assert made(broken) == made(whole)
+
+    report = read_record(whole / "report" / "factory.json", FactoryReport)
+    assert {row.id for row in report.environments} == {"storm_watch", "peak_bagger_s_log", "stock_quotes"}
+    assert all(row.tools_kept and row.rounds == 2 and row.gained > 0 for row in report.environments)
+    assert [(item.kind, item.id) for item in report.dropped] == [("theme", "elevator_maintenance")]
+    assert "3 environments, " in printed
+    assert "theme elevator_maintenance: " in printed
