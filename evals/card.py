@@ -14,6 +14,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from agent_world.agents.validator.duplicates import DIFFERS
+from agent_world.agents.validator.gate import CHECKS
+from agent_world.agents.validator.second import SECOND
 from agent_world.evals.card_runs import Measured, measure
 from agent_world.evals.records import count_tasks, reasons_of
 from agent_world.evals.stats import PassAt, pass_at, percent, show_rate
@@ -144,15 +147,18 @@ def signals_of(card: Card) -> tuple[Signal, ...]:
     """What is looked at, in order of weight. The thresholds are ours and stand in the details."""
     run, tasks = card.measured, card.task_count
     idle, chance = run.idle, run.chance
-    failed = [receipt.name for receipt in card.receipts if receipt.passed < receipt.of]
+    held = {receipt.name for receipt in card.receipts if receipt.passed == receipt.of}
+    missing = [name for name in (*CHECKS, DIFFERS, *(r.name for r in card.receipts)) if name not in held]
     unsourced = sorted({t.file for t in card.tables if t.mined} - {source.file for source in card.sources})
     both = {strategy for by in card.tasks.values() for strategy in by}
     solved = card.pass_at[0] if card.pass_at else None
     return (
         Signal(
             name="every task passed the gate",
-            good=bool(tasks) and bool(card.receipts) and not failed,
-            detail=f"{len(card.receipts)} checks of {tasks} tasks" if not failed else f"not all pass {failed[0]!r}",
+            good=bool(tasks) and not missing,
+            detail=f"{len(card.receipts)} checks of {tasks} tasks"
+            if not missing
+            else f"not every task has a receipt for {missing[0]!r}",
         ),
         Signal(name="the reference solutions earn the reward", good=_all(run.oracle), detail=show_rate(run.oracle)),
         Signal(
@@ -227,11 +233,13 @@ def _assemble(bundle: Bundle, deps: Deps, mark: str, measured: Measured) -> Card
 
 
 def receipts_of(tasks: Sequence[Task]) -> tuple[Receipt, ...]:
-    """Every check that any task has a receipt for, over all tasks: a task without it counts as not passed."""
+    """Every check that any task has a receipt for, over all tasks: a task without it counts as not passed. Only what
+    there is no second way to is left out of the count of those that agree."""
     checks = [check for task in tasks for check in task.validation.checks]
-    passed = Counter(check.name for check in checks if check.passed)
+    tried, passed = Counter(c.name for c in checks), Counter(c.name for c in checks if c.passed)
     names = dict.fromkeys(check.name for check in checks if check.name != "solved by the validator")
-    return tuple(Receipt(name=name, passed=passed[name], of=len(tasks)) for name in names)
+    sizes = {name: tried[name] if name == SECOND else len(tasks) for name in names}
+    return tuple(Receipt(name=name, passed=passed[name], of=sizes[name]) for name in names)
 
 
 def samples_of(tasks: Sequence[Task]) -> tuple[Sample, ...]:

@@ -5,7 +5,7 @@ whose clocks and seeds differ, and the finished grader has to tell it, and what 
 comes close.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,6 +18,7 @@ from agent_world.agents.validator.literals import grounding_fault, reference_fau
 from agent_world.agents.validator.pool import Pool, open_pool
 from agent_world.agents.validator.random_runs import random_case
 from agent_world.agents.validator.replay import Call, Run, replay
+from agent_world.agents.validator.second import SECOND, second_fault
 from agent_world.schema import GateCheck, StateDiff, Task, Validation
 from agent_world.settings import Settings
 from agent_world.tools.grading import grade, harmless_variants, near_misses, state_misses
@@ -30,6 +31,13 @@ LATER = timedelta(days=500, hours=7, minutes=13, seconds=21)
 """Another year, month, day of the week and hour."""
 OTHER_SEED = 1009
 
+CHECKS = (
+    "no leak", "answer form", "answer size", "answer not given away", "gold replays", "gold replays elsewhere",
+    "arguments are known", "literals mean one thing", "question is used", "effects are asked for", "answer was shown",
+    "gold scores 1", "no-op scores 0", "empty answer scores 0", "random calls score 0", "near misses score 0",
+    "harmless variants score 1",
+)  # fmt: skip
+"""Receipts that every task must have; with `second.SECOND` where there is a second way to the answer."""
 Replayed = tuple[Run, StateDiff]
 
 
@@ -81,14 +89,17 @@ class Gate:
         async for name, fault in self._graded(task):
             yield name, fault
 
-    def _known(self, task: Task, calls: Sequence[Call]) -> Sequence[tuple[str, str]]:
-        return (
+    def _known(self, task: Task, calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
+        yield from (
             ("arguments are known", grounding_fault(task, calls)),
             ("literals mean one thing", reference_fault(self.world, task, calls)),
             ("question is used", question_fault(self.world, task, calls, days(self.clock))),
             ("effects are asked for", effect_fault(self.world, task, calls)),
             ("answer was shown", answer_fault(task, calls)),
         )
+        second = second_fault(self.world, task)
+        if second is not None:
+            yield SECOND, second
 
     # --- Gold runs ---------------------------------------------------------------------------------------
 
