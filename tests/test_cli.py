@@ -141,3 +141,22 @@ def test_tasks_are_made_listed_and_validated_from_the_command_line(
     assert main(["tasks", "blind", "library", "-c", str(config), "--json"]) == 0
     read = json.loads(capsys.readouterr().out)
     assert (read["sampled"], read["determined"], read["failures"]) == (4, 4, [])
+
+
+def test_data_of_others_becomes_an_environment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "pets.json").write_text('[{"id": "p1", "toys": [{"kind": "ball"}]}, {"id": "p2", "toys": []}]')
+    words = [
+        "import",
+        "database",
+        str(tmp_path / "data"),
+        "--name",
+        "Pets",
+        "-c",
+        CONFIG,
+        f"workspace={tmp_path / 'w'}",
+    ]
+    assert main(words) == 0
+    assert "pet_toys.pet_id -> pets.id holds for every row." in capsys.readouterr().out
+    assert main(words) == 2
+    assert "There is already an environment" in told(capsys)

@@ -5,7 +5,7 @@ which; text forms are used only where a row has no key that other rows could ref
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from agent_world.agents.importer.cells import Cells, cells_of, key_of
@@ -76,13 +76,14 @@ def _place(done: Flattened, found: Collection, owner: Owner | None) -> None:
     natural = key_of(found.name, columns, names.get((found.key,)) if found.key else None)
     title = found.name if owner is None or natural else f"{singular(owner.table)}_{found.name}"
     name = done.free_name(title, owner.table if owner else "")
-    key, columns = (natural, columns) if natural else _numbered(name, columns, len(found.records))
+    taken = set(names.values())
+    key, columns = (natural, columns) if natural else _numbered(name, columns, len(found.records), taken)
     table = FlatTable(name, columns, key, found.file)
     done.tables.append(table)
     done.note(found.path, len(found.records), "table", name, table.size)
     inside = Owner(name, key, columns[key].values)
     if owner:
-        _belong(table, owner)
+        _belong(table, owner, taken)
     for path, form, values in parts:
         where = f"{found.path}.{'.'.join(path)}"
         if form in ("map", "objects"):
@@ -128,22 +129,27 @@ def _names(paths: Sequence[Path]) -> dict[Path, str]:
     return found
 
 
-def _numbered(table: str, columns: dict[str, Cells], size: int) -> tuple[str, dict[str, Cells]]:
-    key = "id" if "id" not in columns else f"{singular(table)}_number"
+def _numbered(table: str, columns: dict[str, Cells], size: int, taken: Set[str]) -> tuple[str, dict[str, Cells]]:
+    key = _free(("id", f"{singular(table)}_number"), {*columns, *taken})
     return key, {key: Cells("integer", list(range(1, size + 1))), **columns}
 
 
-def _belong(table: FlatTable, owner: Owner) -> None:
+def _belong(table: FlatTable, owner: Owner, taken: Set[str] = frozenset()) -> None:
     """The column that refers to the owner, after the key; a field that says the same already is it."""
-    name = owner.key if owner.key != "id" else f"{singular(owner.table)}_id"
-    given = table.columns.get(name)
-    if given is not None and given.values != owner.values:
-        name = f"{singular(owner.table)}_{owner.key}" if owner.key != "id" else f"owner_{name}"
-    if name not in table.columns:
+    wanted = owner.key if owner.key != "id" else f"{singular(owner.table)}_id"
+    given = table.columns.get(wanted)
+    name = wanted
+    if given is None or given.values != owner.values:
+        name = _free((wanted, f"{singular(owner.table)}_{owner.key}", f"owner_{wanted}"), {*table.columns, *taken})
         kind: ColumnType = "integer" if all(isinstance(v, int) for v in owner.values) else "string"
         rest = {n: c for n, c in table.columns.items() if n != table.key}
         table.columns = {table.key: table.columns[table.key], name: Cells(kind, list(owner.values)), **rest}
     table.owner, table.owner_table, table.owner_key = name, owner.table, owner.key
+
+
+def _free(wanted: Sequence[str], taken: Set[str]) -> str:
+    more = (f"{wanted[-1]}_{number}" for number in range(2, len(taken) + 3))
+    return next(name for name in (*wanted, *more) if name not in taken)
 
 
 def _inner(
@@ -187,7 +193,7 @@ def _linking(done: Flattened, table: FlatTable, inside: Owner, where: str, name:
     pairs = [(owner, item) for owner, group in zip(inside.values, values, strict=True) for item in (group or [])]
     title = done.free_name(f"{singular(table.name)}_{name}")
     cells = cells_of(singular(name), [item for _, item in pairs], False)
-    key, columns = _numbered(title, {singular(name): cells}, len(pairs))
+    key, columns = _numbered(title, {singular(name): cells}, len(pairs), frozenset())
     made = FlatTable(title, columns, key, table.file, listing=True)
     _belong(made, Owner(inside.table, inside.key, [owner for owner, _ in pairs]))
     done.tables.append(made)
