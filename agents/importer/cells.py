@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agent_world.schema import ColumnType, Json
 from agent_world.tools.tables import DataTable
 from agent_world.tools.tables.cells import typed, without_markers
-from agent_world.tools.tables.table import primary_key
+from agent_world.tools.tables.table import KEY_NAME, primary_key
 
 LARGEST = 2**63 - 1
 """Of an integer that every format holds."""
@@ -39,15 +39,19 @@ def _text(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def key_of(table: str, columns: Mapping[str, Cells], own: str | None) -> str | None:
-    """The column that tells rows apart: the source's own key where it is unique, else what looks like one."""
+def key_of(table: str, columns: Mapping[str, Cells], own: str | None, part: bool) -> str | None:
+    """The column that tells rows apart: the source's own key where it is unique, else what looks like one.
+
+    Parts of other rows have none but what is called a key: that the kinds of a few items differ is chance.
+    """
     if own is not None and _unique(columns[own]):
         return own
     if not columns:
         return None
     rows = tuple(zip(*(cells.values for cells in columns.values()), strict=True))
     kinds = tuple(cells.kind for cells in columns.values())
-    return primary_key(DataTable(table, tuple(columns), kinds, rows, key=""))
+    found = primary_key(DataTable(table, tuple(columns), kinds, rows, key=""))
+    return None if found and part and not KEY_NAME.search(found) else found
 
 
 def _unique(cells: Cells) -> bool:

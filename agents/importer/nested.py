@@ -73,7 +73,7 @@ def _place(done: Flattened, found: Collection, owner: Owner | None) -> None:
     parts = list(_fields(found.records, ()))
     names = _names([path for path, form, _ in parts if form not in ("map", "objects", "empty")])
     columns = _columns(done, found, parts, names)
-    natural = key_of(found.name, columns, names.get((found.key,)) if found.key else None)
+    natural = key_of(found.name, columns, names.get((found.key,)) if found.key else None, owner is not None)
     title = found.name if owner is None or natural else f"{singular(owner.table)}_{found.name}"
     name = done.free_name(title, owner.table if owner else "")
     taken = set(names.values())
