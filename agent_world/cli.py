@@ -19,6 +19,7 @@ from typer.exceptions import TyperException
 from agent_world.cli_bench import bench_app
 from agent_world.cli_blind import blind_tasks
 from agent_world.cli_factory import add_verbs
+from agent_world.cli_graph import draw_tool_graph
 from agent_world.cli_import import database as import_database
 from agent_world.cli_options import DEFAULT, Config, Machine, Overrides, find_bundle, open_store, show
 from agent_world.cli_stats import stats
@@ -40,6 +41,7 @@ tasks_app.command("blind")(blind_tasks)
 add_verbs(app)
 app.command()(stats)
 add_task_verbs(tasks_app)
+tasks_app.command("graph")(draw_tool_graph)
 
 STOPPED = 130
 
@@ -143,6 +145,10 @@ def synthesize_tasks(environment: str, config: Config = DEFAULT, overrides: Over
             wanted = SynthesisRequest(graph=settings.tasks.graph, program=settings.tasks.program, seed=settings.seed)
             report = await synthesize(bundle, wanted, deps)
         print(f"{len(report.kept)} tasks kept, {len(report.dropped)} candidates rejected by the gate.")
+        if report.reworded:
+            print(f"{report.reworded} questions that read like another were put in other words.")
+        if report.lowered:
+            print(f"Levels that the data did not allow: {', '.join(f'{k} ({n})' for k, n in report.lowered.items())}.")
 
     asyncio.run(run())
 

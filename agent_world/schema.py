@@ -281,12 +281,32 @@ class Step(Record):
     arguments: dict[str, Argument] = {}
 
 
+FoldFunction = Literal["list", "count", "sum", "mean", "min", "max", "range"]
+
+
+class Fold(Record):
+    """One value that an agent works out of several that it has seen, after its last call.
+
+    With a `comparison`, only values that meet it count. `mean` and sums of fractions are rounded to two decimals;
+    `range` is the greatest less the least.
+    """
+
+    kind: Literal["fold"] = "fold"
+    function: FoldFunction
+    of: tuple[Ref, ...] = Field(min_length=1)
+    comparison: Literal["=", ">", "<", ">=", "<="] | None = None
+    value: Json = None
+
+
+Answer = Annotated[Value | Ref | Fold, Field(discriminator="kind")]
+
+
 class Chain(Record):
     """A reference solution by tool calls in order."""
 
     kind: Literal["chain"] = "chain"
     steps: tuple[Step, ...]
-    answer: dict[str, Argument]
+    answer: dict[str, Answer]
 
 
 class Program(Record):
@@ -326,6 +346,8 @@ class Difficulty(Record):
     depth: int = 0
     """How deep conditions stand in conditions."""
     weak_edges: int = 0
+    """Steps whose arguments came, or could have come, from elsewhere; independent ones are counted apart."""
+    independent_edges: int = 0
     hidden_cues: bool = False
 
 

@@ -231,7 +231,9 @@ class TaskSettings(Record):
     program: int = 6
     tries: int = 6
     """Candidates a wanted task, at most."""
-    max_level: int = 5
+    level_shares: dict[int, float] = {1: 0.18, 2: 0.18, 3: 0.18, 4: 0.22, 5: 0.24}
+    """Relative shares of the levels among what is proposed; a level without one is proposed only where it is asked for
+    by name."""
     max_answer_chars: int = 400
     attempts: int = 5
     """ReAct attempts a task where a model is set; kept at `keep_at` consistent passes."""

@@ -142,6 +142,14 @@ def picture_of_taxonomy(types: Mapping[str, Mapping[str, Sequence[str]]]) -> str
     return picture_of(lambda: draw_taxonomy(types))
 
 
+def picture_of_graph(graph: ToolGraph) -> str:
+    """SVG text: the tools of one environment and what depends on what."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(STYLE):
+        return _svg(draw_graph(graph))
+
+
 def draw_taxonomy(types: Mapping[str, Mapping[str, Sequence[str]]]) -> "Figure":
     rows = [(kind, name, len(items)) for kind, clusters in types.items() for name, items in clusters.items()]
     figure, axes = _figure(0.7 + 0.17 * len(rows))

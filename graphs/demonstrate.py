@@ -6,7 +6,7 @@ nothing that is trained on or measured later is shown before.
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
 from agent_world.agents.episode import conversation
@@ -53,7 +53,8 @@ async def demonstrate(
         known.add(task)
         known.solutions.add(solution_key(task))
     found: list[Trajectory] = []
-    async for task, trajectory in _candidates(bundle, count * TRIES, seed, deps):
+    levels = {1: 1.0} if max_calls == 1 else LEVELS  # a longer walk is never one call
+    async for task, trajectory in _candidates(bundle, count * TRIES, seed, deps, levels):
         if known.has(task) or (max_calls is not None and trajectory.calls > max_calls):
             continue
         known.add(task)
@@ -63,12 +64,14 @@ async def demonstrate(
     return found
 
 
-async def _candidates(bundle: Bundle, tries: int, seed: int, deps: Deps) -> AsyncIterator[tuple[Task, Trajectory]]:
+async def _candidates(
+    bundle: Bundle, tries: int, seed: int, deps: Deps, levels: Mapping[int, float]
+) -> AsyncIterator[tuple[Task, Trajectory]]:
     world = await asyncio.to_thread(World, bundle)
     graph = build_tool_graph(world)
     async with open_pool(bundle, deps.runtime, 2, seed) as pool:
         for number in range(tries):
-            draft = draft_of(world, graph, _proposal(f"demonstration:{seed}:{world.id}:{number}"))
+            draft = draft_of(world, graph, _proposal(f"demonstration:{seed}:{world.id}:{number}", levels))
             if draft is None:
                 continue
             made = await realise(draft, world.id, Origin(engine="procedural", seed=seed), 0, await pool.clean(0))
@@ -80,10 +83,12 @@ async def _candidates(bundle: Bundle, tries: int, seed: int, deps: Deps) -> Asyn
                     yield made.task, trajectory
 
 
-def _proposal(mark: str) -> Proposal:
+def _proposal(mark: str, levels: Mapping[int, float]) -> Proposal:
+    """A program may need one call at any level."""
     rng = random.Random(mark)
     strategy: Strategy = "program" if rng.random() < PROGRAMS else "graph"
-    level = rng.choices(list(LEVELS), list(LEVELS.values()))[0]
+    shares = levels if strategy == "graph" else LEVELS
+    level = rng.choices(list(shares), list(shares.values()))[0]
     return Proposal(strategy=strategy, level=level, seed=mark, guideline="")
 
 

@@ -12,7 +12,9 @@ ones, where the validator has one. Candidates and kept tasks are files beside th
 import asyncio
 import operator
 import time
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
@@ -24,7 +26,8 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from agent_world.agents.synthesizer.batch import Composer, judge_all, realise_all
-from agent_world.agents.synthesizer.graph import build_tool_graph, observe, read_tool_graph, write_tool_graph
+from agent_world.agents.synthesizer.flows import observe
+from agent_world.agents.synthesizer.graph import build_tool_graph, read_tool_graph, write_tool_graph
 from agent_world.agents.synthesizer.llm import judge_edges, reword
 from agent_world.agents.synthesizer.program_llm import compose
 from agent_world.agents.synthesizer.proposals import Proposal, Strategy, propose
@@ -66,6 +69,10 @@ class SynthesisReport:
     kept: list[Task]
     dropped: list[Dropped]
     seconds: float
+    reworded: int = 0
+    """Questions that read like another task's at first, and were put in other words."""
+    lowered: Mapping[str, int] = field(default_factory=dict)
+    """`graph 5 -> 4`: how often the data had nothing of the level proposed, and a lower one was made."""
 
 
 class Request(TypedDict):
@@ -87,6 +94,8 @@ class State(Request):
     """Tasks kept so far, by strategy."""
     more: NotRequired[bool]
     dropped: NotRequired[Annotated[list[dict[str, str]], operator.add]]
+    reworded: NotRequired[Annotated[int, operator.add]]
+    lowered: NotRequired[Annotated[list[str], operator.add]]
 
 
 async def analyse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -101,7 +110,13 @@ async def analyse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         if deps.engine("synthesizer") == "llm":
             await _judge_edges(graph, world, deps)
         await asyncio.to_thread(_write_graph, bundle, world, graph)
-        return {"tried": {"graph": 0, "program": 0}, "kept": {"graph": 0, "program": 0}, "dropped": []}
+        return {
+            "tried": {"graph": 0, "program": 0},
+            "kept": {"graph": 0, "program": 0},
+            "dropped": [],
+            "reworded": 0,
+            "lowered": [],
+        }
 
 
 async def propose_batch(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -114,7 +129,8 @@ async def propose_batch(state: State, runtime: Runtime[Context]) -> dict[str, An
             size = min(missing + missing // 3 + 1, state[strategy] * tries - tried[strategy]) if missing > 0 else 0
             seed = f"{state.get('seed', 0)}:{state.get('round', 0)}:{Path(state['environment']).name}"
             numbers = range(tried[strategy], tried[strategy] + size)
-            proposals += propose(strategy, numbers, seed, state.get("levels", ()), guidelines)
+            shares = deps.settings.tasks.level_shares
+            proposals += propose(strategy, numbers, seed, state.get("levels", ()), guidelines, shares)
             tried[strategy] += size
         return {"proposals": proposals, "tried": tried}
 
@@ -126,13 +142,15 @@ async def realise_batch(state: State, runtime: Runtime[Context]) -> dict[str, An
         world = await asyncio.to_thread(World, bundle)
         graph = await asyncio.to_thread(read_tool_graph, bundle)
         origin = Origin(engine="procedural", seed=state.get("seed", 0))
+        seen = await asyncio.to_thread(_seen, bundle, state)
         async with open_pool(bundle, deps.runtime, 1) as pool:
-            candidates, dropped = await realise_all(
+            batch = await realise_all(
                 world, graph, state["proposals"], guidelines_of(state), origin, state.get("round", 0),
-                state.get("levels", ()), pool, _composer(deps, world, state.get("round", 0)),
+                state.get("levels", ()), pool, seen, _composer(deps, world, state.get("round", 0)),
             )  # fmt: skip
-        await asyncio.to_thread(write_records, bundle.root / CANDIDATES, candidates)
-        return {"dropped": [d.model_dump() for d in dropped]}
+        await asyncio.to_thread(write_records, bundle.root / CANDIDATES, batch.candidates)
+        dropped = [d.model_dump() for d in batch.dropped]
+        return {"dropped": dropped, "reworded": batch.reworded, "lowered": batch.lowered}
 
 
 async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -141,11 +159,8 @@ async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         bundle = bundle_of(deps, state["environment"])
         world = await asyncio.to_thread(World, bundle)
         candidates = await asyncio.to_thread(read_records, bundle.root / CANDIDATES, Task)
-        written = await asyncio.to_thread(read_records, bundle.root / KEPT, Task)
-        before = written[: sum(state["kept"].values())]  # more, where a kill came between this write and the checkpoint
-        seen = Seen()
-        for task in [*(bundle.tasks() if state.get("append") else []), *before]:
-            seen.add(task)
+        before = await asyncio.to_thread(_kept_so_far, bundle, state)
+        seen = await asyncio.to_thread(_seen, bundle, state)
         room: dict[str, int] = {s: state[s] - state["kept"][s] for s in strategies()}
         async with open_gate(world, deps.runtime, deps.settings) as judge:
             kept, dropped = await judge_all(candidates, judge, seen, room, partial(_versions, deps))
@@ -166,6 +181,19 @@ def _composer(deps: Deps, world: World, round: int) -> Composer | None:
         return await compose(world, level, origin, round, instance, model)
 
     return work
+
+
+def _kept_so_far(bundle: Bundle, state: State) -> list[Task]:
+    """The file holds more where a kill came between its writing and the checkpoint."""
+    return read_records(bundle.root / KEPT, Task)[: sum(state["kept"].values())]
+
+
+def _seen(bundle: Bundle, state: State) -> Seen:
+    """The tasks that new ones must differ from."""
+    seen = Seen()
+    for task in [*(bundle.tasks() if state.get("append") else []), *_kept_so_far(bundle, state)]:
+        seen.add(task)
+    return seen
 
 
 async def _versions(deps: Deps, task: Task) -> list[Task]:
@@ -278,7 +306,9 @@ async def synthesize(bundle: Bundle, request: SynthesisRequest, deps: Deps) -> S
     kept = [task for task in bundle.tasks() if task.id not in before]
     dropped = [Dropped.model_validate(d) for d in state.get("dropped", [])]
     await asyncio.to_thread(_keep_rejections, rejections_of(deps.settings.workspace, bundle), dropped, request.append)
-    return SynthesisReport(kept, dropped, round(time.monotonic() - started, 2))
+    seconds = round(time.monotonic() - started, 2)
+    lowered = dict(sorted(Counter(state.get("lowered", [])).items()))
+    return SynthesisReport(kept, dropped, seconds, state.get("reworded", 0), lowered)
 
 
 def rejections_of(workspace: Path, bundle: Bundle) -> Path:

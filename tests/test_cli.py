@@ -124,6 +124,23 @@ def test_an_unknown_environment_is_answered_with_those_there_are(
     assert "there are: library" in told(capsys)
 
 
+def test_the_tool_graph_is_made_drawn_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(f"workspace: {tmp_path / 'w'}\n")
+    bundle = make_library(tmp_path / "w" / "environments" / "library")
+    for _ in range(2):  # made, then read
+        assert main(["tasks", "graph", "library", "-c", str(config), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        count = len(bundle.tools())
+        assert found["tools"] == count
+        assert sum(found["edges"].values()) == count * (count - 1)
+        assert found["edges"]["strong"] > 0
+        assert 0 < found["seen_to_flow"] <= found["bindings"]
+        assert "<svg" in Path(found["picture"]).read_text()
+    assert main(["tasks", "graph", "library", "-c", str(config)]) == 0
+    assert "10 tools, 90 edges" in capsys.readouterr().out
+
+
 def test_tasks_are_made_listed_and_validated_from_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

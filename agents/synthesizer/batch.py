@@ -1,6 +1,7 @@
 """Batches: proposals made into candidates, candidates into kept tasks; whatever falls out has its reason."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 
 import networkx as nx
 
@@ -19,6 +20,25 @@ Composer = Callable[[int, Origin, Instance], Awaitable[Realised | str]]
 """A model that writes a programmatic task of a level itself; a reason where it could not."""
 
 
+@dataclass(slots=True)
+class Batch:
+    """What came of some proposals."""
+
+    candidates: list[Task] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    reworded: int = 0
+    """Questions put in other words since they read like another task's."""
+    lowered: list[str] = field(default_factory=list)
+    """`graph 5 -> 4`: the data had nothing of the level proposed, and the task is of a lower one."""
+
+    def add(self, made: Realised, proposal: Proposal) -> None:
+        level = made.task.difficulty.level
+        self.candidates.append(made.task)
+        self.reworded += made.reworded
+        if level < proposal["level"]:
+            self.lowered.append(f"{proposal['strategy']} {proposal['level']} -> {level}")
+
+
 async def realise_all(
     world: World,
     graph: nx.DiGraph,
@@ -28,26 +48,30 @@ async def realise_all(
     round: int,
     levels: Sequence[int],
     pool: Pool,
+    seen: Seen,
     composer: Composer | None = None,
-) -> tuple[list[Task], list[Dropped]]:
+) -> Batch:
     """Draft and run each proposal once; programs by the composer first, where there is one. With `levels`, only tasks
-    measured at one of them are candidates."""
-    candidates: list[Task] = []
-    dropped: list[Dropped] = []
+    measured at one of them are candidates.
+
+    A question that reads like one in `seen` (candidates are added to it) is put in other words where there are some.
+    """
+    batch = Batch()
     for proposal in proposals:
         made: Realised | str = ""
         if composer is not None and proposal["strategy"] == "program":
             made = await composer(proposal["level"], origin, await pool.clean(0))
             if isinstance(made, str):
-                dropped.append(Dropped(kind="task", id=f"{world.id}:{proposal['seed']}:model", reason=made))
+                batch.dropped.append(Dropped(kind="task", id=f"{world.id}:{proposal['seed']}:model", reason=made))
         if isinstance(made, str):
-            made = await _realised(world, graph, proposal, guidelines, origin, round, pool)
+            made = await _realised(world, graph, proposal, guidelines, origin, round, pool, seen)
         fault = made if isinstance(made, str) else _level_fault(made.task, levels)
         if isinstance(made, Realised) and not fault:
-            candidates.append(made.task)
+            batch.add(made, proposal)
+            seen.add(made.task)
         else:
-            dropped.append(Dropped(kind="task", id=f"{world.id}:{proposal['seed']}", reason=fault))
-    return candidates, dropped
+            batch.dropped.append(Dropped(kind="task", id=f"{world.id}:{proposal['seed']}", reason=fault))
+    return batch
 
 
 async def _realised(
@@ -58,12 +82,14 @@ async def _realised(
     origin: Origin,
     round: int,
     pool: Pool,
+    seen: Seen,
 ) -> Realised | str:
     draft = draft_of(world, graph, proposal, guidelines)
     if draft is None:
         return "no draft of this shape fits the data"
     asked = origin.model_copy(update={"guideline": proposal["guideline"] or None})
-    made = await realise(draft, world.id, asked, round, await pool.clean(0))
+    instance = await pool.clean(0)
+    made = await realise(draft, world.id, asked, round, instance, lambda question: not seen.worded_as(question))
     if draft.writes:
         pool.soil(0)
     return made

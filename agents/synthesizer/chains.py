@@ -1,4 +1,7 @@
-"""Graph-based tasks: a walk becomes a chain of calls, a typed answer and a question (section 3.1.1)."""
+"""Graph-based tasks: a walk becomes a chain of calls, a typed answer and a question (section 3.1.1).
+
+Short walks (level 1) are here; the long ones are in `longer`.
+"""
 
 import random
 from dataclasses import dataclass, field
@@ -7,13 +10,15 @@ from typing import Any
 import networkx as nx
 
 from agent_world.agents.synthesizer.draft import Draft, Keys
+from agent_world.agents.synthesizer.longer import propose_deep
 from agent_world.agents.synthesizer.meaning import Ask, CountAsk, FieldAsk, Meaning, WinnerAsk
+from agent_world.agents.synthesizer.script import renumber
 from agent_world.agents.synthesizer.trail import Found, Move, Thing, Trail
-from agent_world.agents.synthesizer.walks import Bias, comparable, fields, named_by, roster, subjects, walk
+from agent_world.agents.synthesizer.walks import Bias, fields, named_by, roster, subjects, walk
 from agent_world.agents.synthesizer.wording import Wording
 from agent_world.agents.synthesizer.words import singular
 from agent_world.agents.synthesizer.world import World
-from agent_world.schema import Argument, Chain, Ref, Step
+from agent_world.schema import Chain, Ref
 
 ROSTERS = 0.18
 """Share of graph tasks that compare rows looked up one by one."""
@@ -61,63 +66,46 @@ def _short(table: str) -> str:
 
 
 def propose_chain(world: World, graph: nx.DiGraph, level: int, bias: Bias, rng: random.Random) -> Draft | None:
-    """One candidate of about this level; None when the walk led nowhere."""
+    """One candidate of this level; None when the walk led nowhere."""
+    if level > 1:
+        return propose_deep(world, graph, level, bias, rng, hidden=rng.random() < HIDDEN[level])
     if rng.random() < ROSTERS and not bias.kinds & {"create", "update", "delete"}:
-        found = roster(world, level, rng)
+        found = roster(world, rng)
         if found is not None:
             trail, column = found
             plan = Plan(world, trail)
-            return _draft(plan, trail, rng, level) if _compare(plan, trail.things, column, rng) else None
-    trail_or_none = walk(world, graph, level, bias, rng)
+            return _draft(plan, trail, rng) if _compare(plan, trail.things, column, rng) else None
+    trail_or_none = walk(world, graph, bias, rng)
     if trail_or_none is None:
         return None
     plan = Plan(world, trail_or_none)
-    _ask_leaves(plan, trail_or_none, level, rng)
-    return _draft(plan, trail_or_none, rng, level) if plan.answer else None
+    _ask_leaves(plan, trail_or_none, rng)
+    return _draft(plan, trail_or_none, rng) if plan.answer else None
 
 
-def _ask_leaves(plan: Plan, trail: Trail, level: int, rng: random.Random) -> None:
+def _ask_leaves(plan: Plan, trail: Trail, rng: random.Random) -> None:
+    """Of the last read, or of what was written."""
     leaves = trail.leaves()
     written = [m for m in leaves if m.command]
-    asked = [m for m in leaves if not m.command]
-    if level <= 2:
-        keep = 2 if level == 2 and rng.random() < 0.6 else 1
-        asked = asked[-keep:] if not written or rng.random() < 0.2 else []
-    elif rng.random() < 0.5:
-        asked = _compare_leaves(plan, asked, rng)
+    asked = [m for m in leaves if not m.command][-1:]
+    if written and rng.random() >= 0.2:
+        asked = []
     for move in asked:
-        _ask(plan, move, level, rng)
+        _ask(plan, move, rng)
     for move in written:
         for column in move.command.tells if move.command else ():
             plan.tell(move.thing, column)
 
 
-def _ask(plan: Plan, move: Move, level: int, rng: random.Random) -> None:
+def _ask(plan: Plan, move: Move, rng: random.Random) -> None:
     if move.found is not None:
         plan.count(move.found)
     elif move.thing is not None:
-        columns = fields(plan.world, move.thing, rng, 1 if rng.random() < (0.85 if level < 3 else 0.6) else 2)
+        columns = fields(plan.world, move.thing, rng, 1 if rng.random() < 0.85 else 2)
         if columns:
             plan.asks.append(FieldAsk(move.thing.subject, columns))
             for column in columns:
                 plan.tell(move.thing, column)
-
-
-def _compare_leaves(plan: Plan, leaves: list[Move], rng: random.Random) -> list[Move]:
-    """Two rows of one table at the ends of a walk are compared; the leaves that remain are returned."""
-    for i, one in enumerate(leaves):
-        for other in leaves[i + 1 :]:
-            if not one.thing or not other.thing or one.action is not other.action:
-                continue
-            columns = [
-                c
-                for c in comparable(plan.world, one.action)
-                if one.thing.row.get(c) is not None and other.thing.row.get(c) is not None
-            ]
-            columns = [c for c in columns if one.thing.row[c] != other.thing.row[c]]
-            if columns and _compare(plan, [one.thing, other.thing], rng.choice(columns), rng):
-                return [m for m in leaves if m is not one and m is not other]
-    return leaves
 
 
 def _compare(plan: Plan, things: list[Thing], column: str, rng: random.Random) -> bool:
@@ -132,11 +120,10 @@ def _compare(plan: Plan, things: list[Thing], column: str, rng: random.Random) -
     return True
 
 
-def _draft(plan: Plan, trail: Trail, rng: random.Random, level: int) -> Draft:
+def _draft(plan: Plan, trail: Trail, rng: random.Random) -> Draft:
     commands = [m.command for m in trail.moves if m.command]
     needed = _needed(trail, plan)
-    hidden = rng.random() < HIDDEN[level]
-    wording = Wording(plan.world, rng, hidden=hidden)
+    wording = Wording(plan.world, rng)
     question = wording.question(Meaning(tuple(plan.asks), tuple(commands)))
     steps, answer = renumber(trail.steps, plan.answer, needed)
     return Draft(
@@ -144,8 +131,8 @@ def _draft(plan: Plan, trail: Trail, rng: random.Random, level: int) -> Draft:
         question=question,
         expected=plan.expected,
         types=plan.types,
-        weak_edges=sum(trail.moves[i].kind != "strong" for i in needed),
-        hidden=hidden,
+        weak_edges=sum(trail.moves[i].kind == "weak" for i in needed),
+        independent_edges=sum(trail.moves[i].kind == "independent" for i in needed),
         writes=bool(commands),
     )
 
@@ -159,18 +146,3 @@ def _needed(trail: Trail, plan: Plan) -> list[int]:
         if i in wanted:
             wanted |= trail.moves[i].uses()
     return sorted(wanted)
-
-
-def renumber(
-    steps: tuple[Step, ...], answer: dict[str, Ref], kept: list[int]
-) -> tuple[tuple[Step, ...], dict[str, Argument]]:
-    """Only the steps `kept`, with all references moved along."""
-    place = {old: new for new, old in enumerate(kept)}
-
-    def moved(argument: Argument) -> Argument:
-        return Ref(step=place[argument.step], path=argument.path) if isinstance(argument, Ref) else argument
-
-    found = tuple(
-        Step(tool=steps[i].tool, arguments={name: moved(a) for name, a in steps[i].arguments.items()}) for i in kept
-    )
-    return found, {key: moved(ref) for key, ref in answer.items()}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent_world.agents.synthesizer.plan import Plan
-from agent_world.schema import Solution, StateDiff
+from agent_world.schema import Ref, Solution, StateDiff
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,12 @@ class Draft:
     depth: int = 0
     """How deep branches stand in branches."""
     weak_edges: int = 0
+    independent_edges: int = 0
     hidden: bool = False
+    claims: tuple[tuple[Ref, Any], ...] = ()
+    """What the rows say of values that decided something on the way (who is first, who meets a condition)."""
+    others: tuple[str, ...] = ()
+    """Other wordings of the question."""
     writes: bool = False
     """Whether the solution calls a tool that changes the database."""
     plan: Plan | None = None

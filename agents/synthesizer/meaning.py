@@ -6,7 +6,7 @@ The wording engines put a meaning into words; a walk or a program makes it. Noth
 from dataclasses import dataclass
 from typing import Any, Literal
 
-SubjectKind = Literal["key", "label", "value", "parent", "child"]
+SubjectKind = Literal["key", "label", "value", "parent", "child", "that"]
 Comparison = Literal["=", ">", "<", ">=", "<="]
 Reduction = Literal["sum", "mean", "min", "max"]
 
@@ -16,7 +16,8 @@ class Subject:
     """One row, as a person would point at it.
 
     `key`, `label`, `value`: the row of `table` whose `column` is `value`. `parent`: the row that foreign key `column`
-    of `of` leads to. `child`: the only row of `table` whose foreign key `column` leads to `of`.
+    of `of` leads to. `child`: the only row of `table` whose foreign key `column` leads to `of`. `that`: the row of
+    `table` that the sentence before ended with.
     """
 
     kind: SubjectKind
@@ -33,9 +34,28 @@ class Subject:
         return (self.value,) if self.of is None else self.of.literals()
 
 
+MeasureKind = Literal["own", "parent", "children", "fold"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number that each row of a group has.
+
+    `own`: its `column`. `parent`: `column` of the row of `table` that its foreign key `link` leads to. `children`: how
+    many rows of `table` lead to it by their foreign key `link`. `fold`: `function` over `column` of those.
+    """
+
+    kind: MeasureKind
+    column: str = ""
+    table: str = ""
+    link: str = ""
+    function: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A condition: `column` compares to `value`; or leads to `subject` (`same`: has the subject's own value)."""
+    """A condition: `column` (or `measure`) compares to `value`; or `column` leads to `subject` (`same`: has the
+    subject's own value)."""
 
     column: str
     value: Any = None
@@ -43,14 +63,22 @@ class Where:
     same: bool = False
     comparison: Comparison = "="
     contains: bool = False
+    measure: Measure | None = None
+    among: tuple[Any, ...] = ()
+    """The column has one of these values."""
+    subjects: tuple[Subject, ...] = ()
+    """The column leads to one of these rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The rows of `table` that meet all conditions."""
+    """The rows of `table` that meet all conditions; or the `named` ones; or the `first` so many by `measure`."""
 
     table: str
     where: tuple[Where, ...] = ()
+    named: tuple[Subject, ...] = ()
+    first: int = 0
+    measure: Measure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +117,53 @@ class WinnerAsk:
     """Further columns of the winner."""
 
 
-Ask = FieldAsk | CountAsk | ReduceAsk | WinnerAsk
+@dataclass(frozen=True, slots=True)
+class FoldAsk:
+    """One number made of the measures of all rows of a group."""
+
+    group: Group
+    measure: Measure
+    function: str
+    rounded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShareAsk:
+    """How many rows of a group meet a condition, or which by their `named` column."""
+
+    group: Group
+    where: Where
+    named: str = ""
+
+
+ShortAsk = FieldAsk | CountAsk | ReduceAsk | WinnerAsk
+Ask = ShortAsk | FoldAsk | ShareAsk
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """Of a group, the row that leads by a measure: what comes next is about it."""
+
+    group: Group
+    measure: Measure
+    highest: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`set` columns of `subject`, `add` a row to `table`, or `remove` the subject."""
+    """`set` columns of `subject`, `add` a row to `table` (for `subject`, where its foreign key `link` leads to),
+    `remove` the subject, `move` all rows of `table` that `link` leads from `subject` to `target`, or `set each` row of
+    `group`."""
 
-    kind: Literal["set", "add", "remove"]
+    kind: Literal["set", "add", "remove", "move", "set each"]
     table: str
     subject: Subject | None = None
     values: tuple[tuple[str, Any], ...] = ()
     tells: tuple[str, ...] = ()
     """Columns of the row written that are to be told."""
+    link: str = ""
+    target: Subject | None = None
+    group: Group | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +172,5 @@ class Meaning:
 
     asks: tuple[Ask, ...] = ()
     commands: tuple[Command, ...] = ()
+    picks: tuple[Pick, ...] = ()
+    """Before all asks; each of the last one's row or of a group of its own."""

@@ -16,10 +16,10 @@ from agent_world.agents.synthesizer.trail import Move, Thing, Trail
 from agent_world.agents.synthesizer.world import WRITES, Action, World
 from agent_world.agents.synthesizer.writes import askable, given, write_moves
 
-LENGTHS = {1: (1, 2), 2: (3, 4), 3: (5, 7), 4: (8, 11), 5: (13, 20)}
-"""Calls of a walk, by level (pruning may shorten it)."""
-ROSTER = {1: (2, 2), 2: (3, 4), 3: (5, 7), 4: (8, 12), 5: (16, 24)}
-"""Rows compared in one question, by level."""
+LENGTHS = (1, 2)
+"""Calls of a short walk (pruning may shorten it)."""
+ROSTER = 2
+"""Rows compared in one short question."""
 DEEPEST = 4
 """Most relations in one referring phrase."""
 
@@ -33,17 +33,21 @@ class Bias:
     writes: float = 0.28
     """Share of walks that end in a change of state."""
 
+    @property
+    def writing(self) -> float:
+        """Share of walks that change something, with what the guideline asks for."""
+        return min(0.6, self.writes * (2 if self.kinds & {"create", "update", "delete"} else 1))
+
     def of(self, action: Action) -> float:
         """Derived tables are asked about less often: people know them less."""
         return (3.0 if action.kind in self.kinds else 1.0) * (0.5 if action.table.synthetic else 1.0)
 
 
-def walk(world: World, graph: nx.DiGraph, level: int, bias: Bias, rng: random.Random) -> Trail | None:
-    """None when it got stuck before it showed anything."""
-    wanted = rng.randint(*LENGTHS[level])
+def walk(world: World, graph: nx.DiGraph, bias: Bias, rng: random.Random) -> Trail | None:
+    """A short one. None when it got stuck before it showed anything."""
+    wanted = rng.randint(*LENGTHS)
     writers = world.of(*WRITES)
-    share = min(0.6, bias.writes * (2 if bias.kinds & {"create", "update", "delete"} else 1))
-    writing = bool(writers) and rng.random() < share
+    writing = bool(writers) and rng.random() < bias.writing
     trail = Trail()
     here: str | None = None
     for _ in range(wanted - writing):
@@ -118,19 +122,18 @@ def _next_write(
     return None
 
 
-def roster(world: World, level: int, rng: random.Random) -> tuple[Trail, str] | None:
-    """Several rows of one table looked up by name or key, to be compared by the returned column."""
+def roster(world: World, rng: random.Random) -> tuple[Trail, str] | None:
+    """Two rows of one table looked up by name or key, to be compared by the returned column."""
     lookups = [a for a in world.of("get", "search") if comparable(world, a)]
     if not lookups:
         return None
     action = rng.choice(lookups)
-    count = min(rng.randint(*ROSTER[level]), len(world.rows[action.table.name]) // 2)
     trail = Trail()
-    for _ in range(count * 3):
+    for _ in range(ROSTER * 3):
         single = [m for m in read_moves(world, trail, action, rng) if m.thing and m.kind == "independent"]
         if single:
             trail.add(single[0])
-        if len(trail.moves) == count:
+        if len(trail.moves) == ROSTER:
             break
     columns = [c for c in comparable(world, action) if _decides(trail.things, c)]
     return (trail, rng.choice(columns)) if len(trail.moves) >= 2 and columns else None

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 
 from agent_world.agents.synthesizer import frames
 from agent_world.agents.synthesizer.meaning import (
-    Ask,
     Command,
     CountAsk,
     FieldAsk,
+    FoldAsk,
     Group,
     Meaning,
     ReduceAsk,
+    ShareAsk,
+    ShortAsk,
     Subject,
     Where,
     WinnerAsk,
@@ -45,6 +47,7 @@ class Wording:
         """Asks first, then commands: the order in which a walk goes."""
         parts: list[str] = []
         for ask in meaning.asks:
+            assert not isinstance(ask, FoldAsk | ShareAsk)  # of long walks, which `telling` words
             parts.append(self.ask(ask, first=not parts))
         for command in meaning.commands:
             parts.append(self.command(command, first=not parts))
@@ -53,20 +56,23 @@ class Wording:
     def pick(self, forms: Sequence[str], **slots: str) -> str:
         return self.rng.choice(forms).format(**slots)
 
-    def ask(self, ask: Ask, first: bool = True) -> str:
-        """One or two sentences."""
+    def ask(self, ask: ShortAsk, first: bool = True) -> str:
+        """One or two sentences, with an opening or a link to what came before."""
+        return self._lead(self.sentence(ask), first)
+
+    def sentence(self, ask: ShortAsk) -> str:
         if isinstance(ask, WinnerAsk):
-            return self._lead(self._winner(ask), first)
+            return self._winner(ask)
         if isinstance(ask, CountAsk) and ask.group.where and self.rng.random() < 0.6:
             many, rest = plural(ask.group.table), self.conditions(ask.group)
-            return self._lead(self.pick(frames.HOW_MANY, many=many, rest=rest), first)
+            return self.pick(frames.HOW_MANY, many=many, rest=rest)
         if isinstance(ask, FieldAsk) and self.rng.random() < 0.35:
             names = joined([field_words(self.world, ask.subject.table, c) for c in ask.columns])
             plural_form = frames.ABOUT_MANY if len(ask.columns) > 1 else frames.ABOUT_ONE
-            return self._lead(self.pick(plural_form, who=self.subject(ask.subject), what=names), first)
+            return self.pick(plural_form, who=self.subject(ask.subject), what=names)
         many_fields = isinstance(ask, FieldAsk) and len(ask.columns) > 1
         frame = frames.TELL + (frames.WHAT_ARE if many_fields else frames.WHAT_IS)
-        return self._lead(self.pick(frame, what=self.phrase(ask)), first)
+        return self.pick(frame, what=self.phrase(ask))
 
     def phrase(self, ask: FieldAsk | CountAsk | ReduceAsk) -> str:
         """The thing asked for as a noun phrase."""
@@ -111,6 +117,8 @@ class Wording:
         value = value_text(subject.value)
         words = column_words(subject.column)
         match subject.kind:
+            case "that":
+                return f"that {noun}"
             case "key":
                 return self.pick(self._key_forms(subject), noun=noun, words=words, value=value)
             case "label":
@@ -122,7 +130,7 @@ class Wording:
         assert subject.of is not None
         if subject.kind == "parent":
             return self._parent(subject, subject.of, noun)
-        role = role_words(subject.column, subject.of.table)
+        role = self.role(subject.table, subject.column)
         forms = frames.ONLY_CHILD_AS if role else frames.ONLY_CHILD
         return self.pick(forms, noun=noun, role=role, of=self.subject(subject.of))
 
@@ -140,12 +148,19 @@ class Wording:
         return len(named) == 1
 
     def _parent(self, subject: Subject, of: Subject, noun: str) -> str:
-        role = role_words(subject.column, subject.table)
+        role = self.role(of.table, subject.column)
+        if of.kind == "that":
+            return f"the {role or noun} of that {singular(of.table)}"
         if self.hidden and role:
             return f"the {role} of {self.subject(of)}"
         if role:
             return self.pick(frames.PARENT_AS, noun=noun, role=role, of=self.subject(of), many=singular(of.table))
         return self.pick(frames.PARENT, noun=noun, of=self.subject(of), many=singular(of.table))
+
+    def role(self, table: str, link: str) -> str:
+        """The part that a foreign key's row plays; empty where it is just what the parent's own key is called."""
+        key = self.world.foreign_key(table, link)
+        return role_words(link, key.table) if key and key.target != link else ""
 
     def the_group(self, group: Group) -> str:
         """As `group`, for a set of rows that is looked at one by one."""
@@ -167,7 +182,7 @@ class Wording:
         if where.subject is not None and where.same:
             return self.pick(frames.SAME_AS, words=words, who=self.subject(where.subject))
         if where.subject is not None:
-            role = role_words(where.column, where.subject.table)
+            role = self.role(table, where.column)
             forms = frames.OF_PARENT_AS if role else frames.OF_PARENT
             return self.pick(forms, role=role, who=self.subject(where.subject))
         value = value_text(where.value)
@@ -176,7 +191,7 @@ class Wording:
         key = self.world.foreign_key(table, where.column)
         if key is not None and where.comparison == "=":
             noun = singular(key.table)
-            return self.pick(frames.OF_KEY, noun=role_words(where.column, key.table) or noun, value=value)
+            return self.pick(frames.OF_KEY, noun=self.role(table, where.column) or noun, value=value)
         return self.pick(frames.COMPARED[where.comparison], words=words, a_words=article(words), value=value)
 
     # --- Writes ---

@@ -1,5 +1,6 @@
 """Names of tables and columns as people say them, and values as they are written in a sentence."""
 
+import re
 from typing import Any
 
 from agent_world.agents.synthesizer.world import World
@@ -24,6 +25,8 @@ IRREGULAR = {
     "people": "person", "children": "child", "men": "man", "women": "woman", "data": "record", "indices": "index",
     "shelves": "shelf", "wolves": "wolf", "knives": "knife", "lives": "life", "leaves": "leaf",
 }  # fmt: skip
+SUPERLATIVE = re.compile(r"\w{3,}est$")
+ENDINGS = (" on", " at", " by")
 COUNTED = ("s",)
 NOT_ADDED = {
     "average", "mean", "lowest", "highest", "minimum", "maximum", "latitude", "longitude", "year", "month", "day",
@@ -85,7 +88,11 @@ def field_words(world: World, table: str, column: str) -> str:
     if found.type == "integer" and words.endswith(COUNTED) and not words.endswith(NOT_COUNTED) and " of " not in words:
         return f"number of {words}" if not words.startswith("number ") else words
     if words == singular(table):
-        return f"{words} number" if found.type in ("integer", "number") else f"{words} name"
+        return f"{words} {dict(integer='number', number='amount').get(found.type, 'name')}"
+    if found.type == "string" and words.endswith(ENDINGS):  # `added on`, `requested by`
+        return f"{words.replace(' ', '-')} {'name' if words.endswith(' by') else 'date'}"
+    if SUPERLATIVE.search(words) and found.type in ("integer", "number"):
+        return f"{words} value"  # `the lowest dearest` is hard to read
     if found.type == "boolean":
         return f"'{words}' flag"
     return words

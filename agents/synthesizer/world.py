@@ -76,6 +76,11 @@ class Action:
     def required(self) -> list[str]:
         return list(self.tool.input_schema.get("required", ()))
 
+    def accepts(self, argument: str, value: Any) -> bool:
+        """Whether the value is one of those that the schema lists, where it lists any."""
+        listed = self.tool.input_schema.get("properties", {}).get(argument, {}).get("enum")
+        return listed is None or value in listed
+
     def item_paths(self, index: int = 0) -> dict[str, str]:
         """Column -> path of the `index`-th item (or of the row itself)."""
         return {column: path.replace("[]", f".{index}") for column, path in self.paths.items()}
@@ -91,6 +96,8 @@ class World:
         self.rows: dict[str, list[Row]] = {t.name: rows_of(bundle.database, t) for t in self.tables.values()}
         self.tools: list[ToolSpec] = sorted(bundle.tools(), key=lambda tool: tool.name)
         self.actions: list[Action] = [a for a in (read_action(self.tables, tool) for tool in self.tools) if a]
+        self._words: dict[tuple[str, str], dict[str, int]] = {}
+        self._counts: dict[tuple[str, str], Counter[Any]] = {}
         self._index: dict[tuple[str, str], dict[Any, list[Row]]] = {}
 
     @property
@@ -124,7 +131,21 @@ class World:
         return [row for row in self.rows[table] if wanted in str(row.get(column) or "").casefold()]
 
     def values(self, table: str, column: str) -> Counter[Any]:
-        return Counter(row.get(column) for row in self.rows[table] if row.get(column) is not None)
+        """How often each value occurs. Not to be changed."""
+        if (table, column) not in self._counts:
+            known = (row.get(column) for row in self.rows[table])
+            self._counts[table, column] = Counter(value for value in known if value is not None)
+        return self._counts[table, column]
+
+    def words(self, table: str, column: str) -> dict[str, int]:
+        """Words of three letters and more in a text column, and how many rows a search for each finds."""
+        if (table, column) not in self._words:
+            texts = [str(row.get(column) or "") for row in self.rows[table]]
+            words = sorted({word for text in texts for word in text.split() if len(word) > 2 and word.isalpha()})
+            spelt = {word.casefold(): word for word in reversed(words)}
+            folded = [text.casefold() for text in texts]
+            self._words[table, column] = {word: sum(key in text for text in folded) for key, word in spelt.items()}
+        return self._words[table, column]
 
     def foreign_key(self, table: str, column: str) -> ForeignKey | None:
         return next((k for k in self.tables[table].foreign_keys if k.column == column), None)

@@ -73,7 +73,7 @@ def _create(world: World, trail: Trail, action: Action, rng: random.Random) -> I
     values: dict[str, Any] = {}
     for argument, column in action.values.items():
         if argument in action.required or (column != table.primary_key and rng.random() < 0.5):
-            values[argument] = _cell(world, table, table.column(column), model, rng)
+            values[argument] = cell_value(world, table, table.column(column), model, rng)
     if not all(statable(v) for v in values.values()) or len(values) < 1:
         return
     row = {**dict.fromkeys(c.name for c in table.columns), **{action.values[a]: v for a, v in values.items()}}
@@ -129,7 +129,7 @@ def new_value(world: World, table: Table, name: str, old: Any, rng: random.Rando
     return rng.choice(others) if others else None
 
 
-def _cell(world: World, table: Table, column: Column, model: Row, rng: random.Random) -> Any:
+def cell_value(world: World, table: Table, column: Column, model: Row, rng: random.Random) -> Any:
     if column.name == table.primary_key or column.unique:
         taken = {row.get(column.name) for row in world.rows[table.name]}
         return unused(model.get(column.name), taken, rng, named=column.name == table.label)

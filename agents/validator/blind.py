@@ -20,7 +20,7 @@ from agent_world.agents.synthesizer.plan_sql import Undetermined, solve_plan
 from agent_world.agents.synthesizer.program_frames import PARTS
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.blind_chain import solve_chain
-from agent_world.agents.validator.literals import states
+from agent_world.agents.validator.literals import SAYS_ONE, states
 from agent_world.schema import Chain, StateDiff, Task
 
 
@@ -48,7 +48,7 @@ def blind_fault(world: World, task: Task) -> str:
     """Why the task is not determined; empty when a blind reader comes to the same end."""
     try:
         if isinstance(task.solution, Chain):
-            answer, change = solve_chain(world, task.solution)
+            answer, change = solve_chain(world, task.solution, says_one=bool(SAYS_ONE.search(task.question)))
         elif task.plan is None:
             return "there is no plan to read"
         else:

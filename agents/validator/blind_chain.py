@@ -5,16 +5,19 @@ from typing import Any
 
 from agent_world.agents.synthesizer.plan_database import Tables, difference, name, quoted
 from agent_world.agents.synthesizer.plan_sql import Undetermined
-from agent_world.agents.synthesizer.world import Action, World
-from agent_world.agents.validator.replay import MissingPath, at
-from agent_world.schema import Argument, Chain, Ref, StateDiff, Step
+from agent_world.agents.synthesizer.world import PAGE, Action, World
+from agent_world.agents.validator.literals import references
+from agent_world.agents.validator.replay import MissingPath, at, folded
+from agent_world.schema import Answer, Chain, Fold, Ref, StateDiff, Step
 
+TOP = 5
+"""Rows of a ranking where the call does not say how many."""
 _FUNCTIONS = {"sum": "sum", "min": "min", "max": "max"}
 
 
-def solve_chain(world: World, chain: Chain) -> tuple[dict[str, Any], StateDiff]:
+def solve_chain(world: World, chain: Chain, says_one: bool = True) -> tuple[dict[str, Any], StateDiff]:
     """Answer and state change. Raises `Undetermined` for a tool that nothing is known of, or a step that names
-    several rows where the chain takes the first."""
+    several rows where the chain takes the first: of a search, and with `says_one` of a list too."""
     tables = world.sql
     before = {table: tables.rows(table) for table in tables.schema}
     tables.connection.execute("SAVEPOINT chain")
@@ -22,7 +25,7 @@ def solve_chain(world: World, chain: Chain) -> tuple[dict[str, Any], StateDiff]:
         outputs: list[Any] = []
         for number, step in enumerate(chain.steps):
             outputs.append(_run(world, tables, step, outputs))
-            if _takes_first(chain, number) and len(outputs[-1]["items"]) != 1:
+            if _takes_first(world, chain, number, says_one) and len(outputs[-1]["items"]) != 1:
                 raise Undetermined(f"step {number + 1} finds {len(outputs[-1]['items'])} rows where one is meant")
         answer = {key: _bound(argument, outputs) for key, argument in chain.answer.items()}
         changes = tuple(c for t in sorted(before) for c in difference(t, before[t], tables.rows(t)))
@@ -32,15 +35,20 @@ def solve_chain(world: World, chain: Chain) -> tuple[dict[str, Any], StateDiff]:
     return answer, StateDiff(changes=changes)
 
 
-def _takes_first(chain: Chain, step: int) -> bool:
-    used = [a for s in chain.steps for a in s.arguments.values()] + [*chain.answer.values()]
-    return any(isinstance(a, Ref) and a.step == step and a.path.startswith("items.0.") for a in used)
+def _takes_first(world: World, chain: Chain, step: int, says_one: bool) -> bool:
+    action = world.action(chain.steps[step].tool)
+    if action is None or (action.kind != "search" and not says_one):
+        return False  # a list that is gone through: the best of it may be the first
+    used = [ref.path for ref in references(chain) if ref.step == step]
+    return bool(used) and all(path.startswith("items.0.") for path in used)
 
 
-def _bound(argument: Argument, outputs: list[Any]) -> Any:
-    if not isinstance(argument, Ref):
-        return argument.value
+def _bound(argument: Answer, outputs: list[Any]) -> Any:
     try:
+        if isinstance(argument, Fold):
+            return folded(argument, [_bound(ref, outputs) for ref in argument.of])
+        if not isinstance(argument, Ref):
+            return argument.value
         return at(outputs[argument.step], argument.path, f"step {argument.step + 1}")
     except MissingPath as problem:
         raise Undetermined(f"by SQL, {problem}") from problem
@@ -48,7 +56,7 @@ def _bound(argument: Argument, outputs: list[Any]) -> Any:
 
 def _run(world: World, tables: Tables, step: Step, outputs: list[Any]) -> Any:
     action = world.action(step.tool)
-    if action is None or action.kind == "custom":
+    if action is None or (action.kind == "custom" and action.operation.function not in ("top", "reassign")):
         raise Undetermined(f"nothing is known of what {step.tool} does")
     given = {argument: _bound(value, outputs) for argument, value in step.arguments.items()}
     match action.kind:
@@ -65,10 +73,33 @@ def _run(world: World, tables: Tables, step: Step, outputs: list[Any]) -> Any:
                     f"SELECT {function}(r.{name(action.operation.column or '')}) {_rows(action, given)}"
                 )
             }
-    rows = _found(tables, action, f"SELECT * {_rows(action, given)}")
+    if action.operation.function == "reassign":
+        return _moved(tables, action, given)
+    rows = _page(action, _found(tables, action, f"SELECT * {_rows(action, given)}"), given)
     paths = {path: target for path, target in action.operation.outputs.items() if "[]" in path}
     shown = {path.rpartition("[].")[2]: target for path, target in paths.items()}
-    return {"items": [_shown(tables, action, row, shown) for row in rows], "total": len(rows)}
+    total = tables.one(f"SELECT count(*) {_rows(action, given)}")
+    return {"items": [_shown(tables, action, row, shown) for row in rows], "total": total}
+
+
+def _page(action: Action, rows: list[dict[str, Any]], given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What one call shows: of a ranking the first `limit`, of a list the page from `offset` on."""
+    if action.operation.function == "top":
+        column = action.operation.column or ""
+        known = sorted((row for row in rows if row[column] is not None), key=lambda row: row[column], reverse=True)
+        return known[: given.get("limit", TOP)]
+    start = given.get("offset", 0)
+    return rows[start : start + given.get("limit", PAGE)]
+
+
+def _moved(tables: Tables, action: Action, given: Mapping[str, Any]) -> dict[str, Any]:
+    """All rows of one parent go to another."""
+    table, column = name(action.table.name), name(action.operation.column or "")
+    source = next(value for argument, value in given.items() if argument.startswith("from"))
+    target = next(value for argument, value in given.items() if argument.startswith("to"))
+    moved = tables.one(f"SELECT count(*) FROM {table} WHERE {column} = {quoted(source)}")
+    tables.connection.execute(f"UPDATE {table} SET {column} = {quoted(target)} WHERE {column} = {quoted(source)}")
+    return {"moved": moved}
 
 
 def _rows(action: Action, given: Mapping[str, Any]) -> str:

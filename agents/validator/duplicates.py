@@ -41,10 +41,15 @@ class Seen:
         other = self.answers.get(answer_key(task))
         if other:
             return f"same answer as {other}"
-        mine = four_grams(task.question)
+        name = self.worded_as(task.question)
+        return f"worded almost as {name}" if name else ""
+
+    def worded_as(self, question: str) -> str:
+        """The earlier task whose question shares more than `MOST_SHARED` of the 4-grams; empty when there is none."""
+        mine = four_grams(question)
         for name, theirs in self.grams:
             if len(mine & theirs) > MOST_SHARED * min(len(mine), len(theirs)):
-                return f"worded almost as {name}"
+                return name
         return ""
 
     def add(self, task: Task) -> None:

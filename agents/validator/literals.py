@@ -8,9 +8,10 @@ from typing import Any
 from agent_world.agents.synthesizer.words import value_text
 from agent_world.agents.synthesizer.world import Action, World
 from agent_world.agents.validator.replay import Call
-from agent_world.schema import Chain, Program, Ref, Task
+from agent_world.schema import Chain, Fold, Program, Ref, Task
 
 PAGING = ("limit", "offset")
+SAYS_ONE = re.compile(r"\b(the only|the one|the single)\b", re.IGNORECASE)
 
 
 def states(question: str, value: Any) -> bool:
@@ -66,9 +67,10 @@ def scalars(value: Any) -> Iterable[Any]:
 
 
 def compared_constants(task: Task) -> list[Any]:
-    """Constants that `solve` compares with; never executed here, only parsed."""
+    """Constants that `solve` compares with (never executed here, only parsed), or that a fold of the answer does."""
     if not isinstance(task.solution, Program):
-        return []
+        folds = [a for a in task.solution.answer.values() if isinstance(a, Fold) and a.comparison is not None]
+        return [fold.value for fold in folds if fold.value is not None]
     functions = [n for n in ast.walk(ast.parse(task.solution.source)) if isinstance(n, ast.FunctionDef)]
     solve = next((f for f in functions if f.name == "solve"), None)
     compares = [n for n in ast.walk(solve) if isinstance(n, ast.Compare)] if solve else []
@@ -109,11 +111,21 @@ def _literal_fault(world: World, action: Action, name: str, value: Any) -> str:
 
 
 def _names_one(action: Action, task: Task, index: int) -> bool:
-    """Whether the solution takes the first item of this call's list as the one meant."""
-    if isinstance(task.solution, Chain):
-        used = [a for step in task.solution.steps for a in step.arguments.values()] + [*task.solution.answer.values()]
-        return any(isinstance(a, Ref) and a.step == index and ".0." in f".{a.path}." for a in used)
-    return action.kind == "search"
+    """Whether the solution takes the first item of this call's list, and no other, as the one meant."""
+    if not isinstance(task.solution, Chain):
+        return action.kind == "search"
+    if action.kind != "search" and not SAYS_ONE.search(task.question):
+        return False  # a list that is gone through: the best of it may be the first
+    used = [ref.path for ref in references(task.solution) if ref.step == index]
+    return bool(used) and all(".0." in f".{path}." for path in used)
+
+
+def references(chain: Chain) -> list[Ref]:
+    """All references of a chain: of its arguments, then of its answer."""
+    found = [a for step in chain.steps for a in step.arguments.values() if isinstance(a, Ref)]
+    for answer in chain.answer.values():
+        found += answer.of if isinstance(answer, Fold) else [answer] if isinstance(answer, Ref) else []
+    return found
 
 
 def _items(action: Action, value: Any) -> list[Any]:

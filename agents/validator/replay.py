@@ -1,10 +1,10 @@
 """Run a reference solution in an instance: the calls it makes, and the answer that comes of what they showed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agent_world.schema import Argument, Chain, Ref, Solution
+from agent_world.schema import Answer, Chain, Fold, Ref, Solution
 from agent_world.tools.runtime import Instance, Observation
 
 Call = tuple[str, dict[str, Any], Observation]
@@ -53,10 +53,45 @@ async def _replay_chain(instance: Instance, chain: Chain) -> Run:
     return Run(answer, tuple(calls))
 
 
-def bound(argument: Argument, calls: list[Call]) -> Any:
+def bound(argument: Answer, calls: Sequence[Call]) -> Any:
+    """Raises `MissingPath`."""
+    if isinstance(argument, Fold):
+        return folded(argument, [bound(ref, calls) for ref in argument.of])
     if not isinstance(argument, Ref):
         return argument.value
     return at(calls[argument.step][2].value, argument.path, calls[argument.step][0])
+
+
+def folded(fold: Fold, values: list[Any]) -> Any:
+    """Raises `MissingPath` where the values are none to calculate with."""
+    if fold.comparison is not None:
+        values = [value for value in values if meets(value, fold.comparison, fold.value)]
+    if fold.function in ("list", "count"):
+        return values if fold.function == "list" else len(values)
+    if not values or any(isinstance(v, bool) or not isinstance(v, int | float) for v in values):
+        raise MissingPath(f"there is no {fold.function} of {values[:3]}")
+    match fold.function:
+        case "sum":
+            return _rounded(sum(values))
+        case "mean":
+            return round(sum(values) / len(values), 2)
+        case "range":
+            return _rounded(max(values) - min(values))
+    return min(values) if fold.function == "min" else max(values)
+
+
+def _rounded(number: float) -> float:
+    return round(number, 2) if isinstance(number, float) else number
+
+
+def meets(given: Any, comparison: str, wanted: Any) -> bool:
+    """A missing value meets no comparison but that with itself."""
+    if comparison == "=":
+        return bool(given == wanted)
+    if given is None:
+        return False
+    outcome = {">": given > wanted, "<": given < wanted, ">=": given >= wanted, "<=": given <= wanted}
+    return bool(outcome[comparison])
 
 
 def at(value: Any, path: str, tool: str) -> Any:

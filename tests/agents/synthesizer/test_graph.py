@@ -1,13 +1,18 @@
+from pathlib import Path
+
+from agent_world.agents.synthesizer.flows import observe
 from agent_world.agents.synthesizer.graph import (
     build_tool_graph,
+    by_name,
     graph_json,
-    observe,
     read_tool_graph,
     starts,
     write_tool_graph,
 )
 from agent_world.agents.synthesizer.world import World
+from agent_world.schema import ToolSpec
 from agent_world.tools.runtime import Instance
+from tests.worlds import make_library
 
 
 def test_the_graph_is_fully_connected_and_weighted_by_kind(world: World) -> None:
@@ -59,3 +64,32 @@ def test_the_graph_comes_back_from_disk_as_it_was(world: World) -> None:
     graph = build_tool_graph(world)
     write_tool_graph(world.bundle, graph)
     assert graph_json(read_tool_graph(world.bundle)) == graph_json(graph)
+
+
+def test_tools_of_which_only_schemas_are_known_are_bound_by_name_and_type() -> None:
+    source = ToolSpec(
+        name="find_ticket", description="Find one.", input_schema={"type": "object", "properties": {}},
+        output_schema={
+            "type": "object",
+            "properties": {
+                "tickets": {"type": "array", "items": {"properties": {"ticket_id": {"type": "string"}}}},
+                "limit": {"type": "integer"},
+            },
+        },
+    )  # fmt: skip
+    taken = {"ticket_id": {"type": "string"}, "limit": {"type": "integer"}}
+    target = ToolSpec(name="close", description="Close it.", input_schema={"type": "object", "properties": taken})
+    number = {**taken, "ticket_id": {"type": "integer"}}
+    other = ToolSpec(name="other", description="Other.", input_schema={"type": "object", "properties": number})
+    assert [(b.path, b.argument) for b in by_name(source, target)] == [("tickets[].ticket_id", "ticket_id")]
+    assert by_name(source, other) == []
+
+
+def test_a_tool_without_a_known_operation_is_in_the_graph(tmp_path: Path) -> None:
+    bundle = make_library(tmp_path / "library")
+    known = bundle.tools()
+    plain = known[0].model_copy(update={"name": "borrow", "meta": {}})
+    bundle.write_specs([*known, plain])
+    graph = build_tool_graph(World(bundle))
+    assert graph.number_of_edges() == (len(known) + 1) * len(known)
+    assert graph.nodes["borrow"]["kind"] == "other"

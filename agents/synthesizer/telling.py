@@ -1,0 +1,333 @@
+"""Long walks put into words: a few sentences that say what is wanted, not which calls to make.
+
+The picks come first, each in a sentence of its own or (with hidden cues) folded into what is asked; then what is
+asked of the last row or group; then a change.
+"""
+
+import itertools
+import random
+import re
+from collections.abc import Iterator, Sequence
+
+from agent_world.agents.synthesizer import deep_frames as frames
+from agent_world.agents.synthesizer import frames as short_frames
+from agent_world.agents.synthesizer.meaning import (
+    Ask,
+    Command,
+    CountAsk,
+    FieldAsk,
+    FoldAsk,
+    Group,
+    Meaning,
+    Measure,
+    Pick,
+    ReduceAsk,
+    ShareAsk,
+    Subject,
+    Where,
+)
+from agent_world.agents.synthesizer.measures import dated
+from agent_world.agents.synthesizer.wording import Wording, capital
+from agent_world.agents.synthesizer.words import (
+    article,
+    degree,
+    field_words,
+    joined,
+    plural,
+    singular,
+    value_text,
+)
+from agent_world.agents.synthesizer.world import World
+
+CHOICE = re.compile(r"\[([^\[\]]*)\]")
+EACH_OF_ALL = re.compile(r"\b(each|all|every one|how many|which|those) of all (?:the )?", re.IGNORECASE)
+QUESTIONS = ("what", "how", "which", "can ", "could ", "do you")
+REDUCED = {"sum": "total", "mean": "average", "min": "lowest", "max": "highest"}
+
+
+def variants(form: str) -> Iterator[str]:
+    """All that a form with choices stands for."""
+    parts = CHOICE.split(form)
+    options = [part.split("|") if place % 2 else [part] for place, part in enumerate(parts)]
+    return ("".join(chosen) for chosen in itertools.product(*options))
+
+
+def _of(link: str, subject: Subject) -> Where:
+    """Of a row that is called by its key, the key is said."""
+    return Where(link, subject.value) if subject.kind == "key" else Where(link, subject=subject)
+
+
+def _marked(form: str) -> tuple[str, bool]:
+    """Without the mark that says `end it like a question or a statement, whichever it became`."""
+    plain = form.removesuffix("[?]").removesuffix("[.]")
+    return plain, plain != form
+
+
+class Telling:
+    """One question; the generator decides the words."""
+
+    def __init__(self, world: World, rng: random.Random, hidden: bool) -> None:
+        self.world, self.rng, self.hidden = world, rng, hidden
+        self.words = Wording(world, rng, hidden=hidden)
+        self.said: Group | None = None
+        """The group that the sentence has named already."""
+
+    def question(self, meaning: Meaning) -> str:
+        picks, asks = list(meaning.picks), list(meaning.asks)
+        said: list[str] = []
+        merged = picks and asks and not meaning.commands and self._merges(asks[0])
+        for place, pick in enumerate(picks[:-1] if merged else picks):
+            said.append(self.pick(pick, first=place == 0))
+        if merged:
+            said.append(self._pick_and_tell(picks[-1], asks.pop(0)))
+        if asks:
+            said.append(self.asks(asks, first=not said))
+        said += [text for command in meaning.commands for text in self.command(command, first=not said)]
+        said = [EACH_OF_ALL.sub(r"\1 of the ", text) for text in said]
+        opening = self.rng.choice(short_frames.OPENINGS) if self.rng.random() < 0.1 else ""
+        return opening + " ".join(capital(text) for text in said)
+
+    def form(self, forms: Sequence[str], **slots: str) -> str:
+        """One form, its choices made, its slots filled; a form that begins like a question ends like one."""
+        form, marked = _marked(self.rng.choice(forms))
+        form = CHOICE.sub(lambda found: self.rng.choice(found[1].split("|")), form)
+        asking = re.split(r"[.;:] ", form)[-1].casefold().startswith(QUESTIONS)
+        return form.format(**slots) + (("?" if asking else ".") if marked else "")
+
+    # --- Picks ---
+
+    def _merges(self, ask: Ask) -> bool:
+        if not isinstance(ask, FieldAsk) or ask.subject.kind != "that":
+            return False
+        return self.rng.random() < (0.9 if self.hidden else 0.45)
+
+    def pick(self, pick: Pick, first: bool) -> str:
+        slots = self._pick_slots(pick)
+        cued = {"parent": frames.PICK_PARENT, "children": frames.PICK_CHILDREN, "fold": frames.PICK_FOLD}
+        forms = cued.get(pick.measure.kind)
+        if forms and not self.hidden and not pick.group.named and self.rng.random() < 0.5:
+            return self.form(forms, **slots)
+        return self.form(frames.PICK if first else frames.PICK_NEXT, **slots)
+
+    def _pick_slots(self, pick: Pick) -> dict[str, str]:
+        measure, table = pick.measure, pick.group.table
+        return {
+            "group": self.rows(pick.group),
+            "noun": singular(table),
+            "best": self.best(table, measure, pick.highest),
+            "role": self.role(table, measure.link) if measure.kind == "parent" else "",
+            "children": plural(measure.table) if measure.table else "",
+            "word": REDUCED.get(measure.function, ""),
+            "what": self.what(table, measure),
+        }
+
+    def _pick_and_tell(self, pick: Pick, ask: Ask) -> str:
+        assert isinstance(ask, FieldAsk)
+        names = [field_words(self.world, pick.group.table, c) for c in ask.columns]
+        slots = self._pick_slots(pick) | {"fields": f"the {joined(names)}", "bare": joined(names)}
+        return self.form(frames.PICK_AND_TELL, **slots)
+
+    def best(self, table: str, measure: Measure, highest: bool) -> str:
+        """What sets the row apart: `with the highest wind`."""
+        what = self.what(table, measure)
+        timed = measure.kind == "own" and dated(self.world, self.world.tables[table], measure.column)
+        leading = ("latest" if highest else "earliest") if timed else degree(what, highest, few=False)
+        slots = {"what": what, "degree": leading, "most": "most" if highest else "fewest"}
+        if measure.kind == "own":
+            few = what.startswith("number of ") and self.rng.random() < 0.6
+            if few:
+                return f"with the {slots['most']} {what.removeprefix('number of ')}"
+            return self.form(frames.BEST_OWN, **slots)
+        if measure.kind == "parent":
+            return self.form(frames.BEST_PARENT, **slots, role=self.role(table, measure.link))
+        slots["children"] = plural(measure.table)
+        if measure.function in ("max", "min"):
+            return self.form(frames.BEST_REACH if measure.function == "max" else frames.BEST_DOWN, **slots)
+        if measure.kind == "fold":
+            return self.form(frames.BEST_FOLD, **slots, word=REDUCED[measure.function])
+        role = self.words.role(measure.table, measure.link)
+        return self.form(frames.BEST_CHILDREN_AS if role else frames.BEST_CHILDREN, **slots, role=role)
+
+    def what(self, table: str, measure: Measure) -> str:
+        if measure.kind == "children":
+            return f"number of {plural(measure.table)}"
+        return field_words(self.world, table if measure.kind == "own" else measure.table, measure.column)
+
+    def role(self, table: str, link: str) -> str:
+        """What a row calls its parent: `plane`, `home airport`."""
+        key = self.world.foreign_key(table, link)
+        return self.words.role(table, link) or singular(key.table if key else table)
+
+    # --- Groups ---
+
+    def rows(self, group: Group) -> str:
+        """`the storms of season 2018`, `Volvo, Ford and Audi`, `the top 5 airports by elevation`."""
+        many = plural(group.table)
+        if group == self.said:
+            return f"these {many}"
+        if group.named:
+            return self._named(group)
+        rest = self.conditions(group)
+        if group.first and group.measure:
+            what = self.what(group.table, group.measure)
+            return self.form(
+                frames.FIRST, count=str(group.first), many=many, rest=f" {rest}" if rest else "", what=what
+            )
+        return f"the {many} {rest}" if rest else self.form(frames.ALL, many=many)
+
+    def _named(self, group: Group) -> str:
+        return f"the {plural(group.table)} {joined([value_text(s.value) for s in group.named])}"
+
+    def conditions(self, group: Group) -> str:
+        plain = tuple(w for w in group.where if not (w.measure or w.among or w.subjects))
+        parts = [self.words.conditions(Group(group.table, plain))] if plain else []
+        parts += [self.several(group.table, w) for w in group.where if w.among or w.subjects]
+        return " ".join([*parts, *(f"that {self.have(group.table, w)}" for w in group.where if w.measure)])
+
+    def several(self, table: str, where: Where) -> str:
+        """`of the storms Ivan and Karl`, `whose size is S or M`."""
+        values = [value_text(s.value) for s in where.subjects] or [value_text(v) for v in where.among]
+        key = self.world.foreign_key(table, where.column)
+        role = self.words.role(table, where.column)
+        if key and not role:
+            return self.form(frames.OF_SEVERAL, many=plural(key.table), values=joined(values))
+        words = role or field_words(self.world, table, where.column)
+        return self.form(frames.IS_ONE_OF, words=words, values=joined(values, "or"))
+
+    def have(self, table: str, where: Where) -> str:
+        """A condition as the rest of a sentence: `have a wind above 50`."""
+        measure, value = where.measure, value_text(where.value)
+        assert measure is not None
+        words = self.what(table, measure)
+        slots = {"words": words, "a_words": article(words), "value": value}
+        if measure.kind == "children":
+            role = self.words.role(measure.table, measure.link)
+            by_sign = frames.HAVE_CHILDREN_AS if role else frames.HAVE_CHILDREN
+            return self.form(by_sign[where.comparison], **slots, children=plural(measure.table), role=role)
+        if measure.kind == "parent":
+            role = self.role(table, measure.link)
+            test = self.form(frames.TEST[where.comparison], value=value)
+            return self.form(frames.HAVE_PARENT, **slots, a_role=article(role), test=test)
+        if where.comparison != "=" and dated(self.world, self.world.tables[table], measure.column):
+            return self.form(frames.HAVE_DATE[where.comparison], **slots)
+        return self.form(frames.HAVE[where.comparison], **slots)
+
+    # --- Asks ---
+
+    def asks(self, asks: list[Ask], first: bool) -> str:
+        """One sentence."""
+        if len(asks) == 1:
+            return self._ask(asks[0], first)
+        phrases = []
+        for ask in asks:
+            phrases.append(self.phrase(ask))
+            self.said = ask.group if isinstance(ask, FoldAsk | ShareAsk) else None
+        return self.form(frames.TELL, what=joined(phrases))
+
+    def _ask(self, ask: Ask, first: bool) -> str:
+        if isinstance(ask, ShareAsk):
+            slots = {"group": self.rows(ask.group), "have": self.have(ask.group.table, ask.where)}
+            if ask.named:
+                return self.form(frames.NAMES_ASK, **slots, names=self._names(ask))
+            return self.form(frames.SHARE_ASK, **slots)
+        if isinstance(ask, FoldAsk) and ask.measure.kind == "parent" and not self.hidden and ask.function != "range":
+            return self.form(frames.FOLD_PARENT_CUED, **self._fold_slots(ask))
+        if first and isinstance(ask, FieldAsk | CountAsk | ReduceAsk):
+            return self.words.sentence(ask)
+        if isinstance(ask, CountAsk):
+            many, rest = plural(ask.group.table), self.conditions(ask.group)
+            return self.words.pick(short_frames.HOW_MANY, many=many, rest=rest)
+        phrase = self.phrase(ask)
+        return self.form(frames.WHAT if phrase.startswith(("its ", "the ")) else frames.TELL, what=phrase)
+
+    def _names(self, ask: ShareAsk) -> str:
+        words = field_words(self.world, ask.group.table, ask.named)
+        return words if words.endswith("s") else f"{words[:-1]}ies" if words.endswith(("ty", "ry")) else f"{words}s"
+
+    def phrase(self, ask: Ask) -> str:
+        """The thing asked for as part of a sentence."""
+        match ask:
+            case FieldAsk():
+                return self._fields(ask)
+            case CountAsk():
+                many, rest = plural(ask.group.table), self.conditions(ask.group)
+                return self.form(frames.NUMBER, many=many, rest=rest)
+            case FoldAsk():
+                return self._fold(ask)
+            case ShareAsk():
+                slots = {"group": self.rows(ask.group), "have": self.have(ask.group.table, ask.where)}
+                return self.form(
+                    frames.NAMES if ask.named else frames.SHARE, **slots, names=self._names(ask) if ask.named else ""
+                )
+            case ReduceAsk():
+                return self.words.reduced(ask)
+        raise AssertionError(f"no phrase for {ask}")  # winners are asked in short walks only
+
+    def _fields(self, ask: FieldAsk) -> str:
+        subject = ask.subject
+        what = joined([field_words(self.world, subject.table, c) for c in ask.columns])
+        if subject.kind == "that":
+            return self.form(frames.ITS, what=what, noun=singular(subject.table))
+        if subject.kind == "parent" and subject.of and subject.of.kind == "that":
+            role = self.role(subject.of.table, subject.column)
+            return self.form(frames.OF_ITS, what=what, role=role, noun=singular(subject.of.table))
+        return f"the {what} of {self.words.subject(subject)}"
+
+    def _fold_slots(self, ask: FoldAsk) -> dict[str, str]:
+        table, measure = ask.group.table, ask.measure
+        return {
+            "group": self.rows(ask.group),
+            "what": self.what(table, measure),
+            "word": REDUCED.get(ask.function, ""),
+            "role": self.role(table, measure.link) if measure.kind == "parent" else "",
+            "children": plural(measure.table) if measure.table else "",
+            "noun": singular(table),
+            "rounding": self.rng.choice(short_frames.ROUNDED) if ask.rounded else "",
+        }
+
+    def _fold(self, ask: FoldAsk) -> str:
+        kind, slots = ask.measure.kind, self._fold_slots(ask)
+        if ask.function == "range":
+            return self.form(frames.RANGE_PARENT if kind == "parent" else frames.RANGE_OWN, **slots)
+        if kind == "children":
+            return self.form(frames.SUM_CHILDREN if ask.function == "sum" else frames.FOLD_CHILDREN, **slots)
+        return self.form(frames.FOLD_PARENT if kind == "parent" else frames.FOLD_OWN, **slots)
+
+    # --- Changes ---
+
+    def command(self, command: Command, first: bool) -> list[str]:
+        subject = command.subject
+        if command.kind in ("set", "remove") and subject is not None and subject.kind != "that":
+            return [self.words.command(command)]
+        text, told = self._command(command)
+        return [f"{text}.", *([told] if told else [])]
+
+    def _command(self, command: Command) -> tuple[str, str]:
+        noun, table = singular(command.table), command.table
+        tells = joined([field_words(self.world, table, c) for c in command.tells]) if command.tells else ""
+        pairs = [(field_words(self.world, table, c), value_text(v)) for c, v in command.values]
+        match command.kind:
+            case "set":
+                slots = {"what": pairs[0][0], "value": pairs[0][1], "noun": noun}
+                return self.form(frames.SET_IT, **slots), self.form(frames.TELL_IT, what=tells)
+            case "remove":
+                return self.form(frames.REMOVE_IT, noun=noun), self.form(frames.TELL_GONE, what=tells)
+            case "set each":
+                assert command.group is not None
+                slots = {"what": pairs[0][0], "value": pairs[0][1], "group": self.rows(command.group)}
+                return self.form(frames.SET_EACH, **slots), self.form(frames.EACH_TELL)
+            case "move":
+                assert command.subject is not None
+                assert command.target is not None
+                rest = self.words.condition(table, _of(command.link, command.subject))
+                target = self.words.subject(command.target)
+                return self.form(frames.MOVE, many=plural(table), rest=rest, target=target), self.form(frames.MOVE_TELL)
+        return self._addition(command, pairs), self.form(frames.TELL_NEW, what=tells, noun=noun)
+
+    def _addition(self, command: Command, pairs: list[tuple[str, str]]) -> str:
+        assert command.subject is not None
+        noun, who = singular(command.table), self.words.subject(command.subject)
+        values = joined([f"{words} {value}" for words, value in pairs])
+        role = self.words.role(command.table, command.link)
+        slots = {"a_child": article(noun), "child": noun, "who": who, "values": values, "role": role}
+        return self.form(frames.ADD_AS if role else frames.ADD_TO, **slots)
