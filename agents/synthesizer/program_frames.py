@@ -57,7 +57,6 @@ SHARE = (
 )
 DIFFERENCE = (
     "the difference between {one} and {other}, as a positive number",
-    "the distance between {one} and {other}",
     "the absolute difference between {one} and {other}",
     "the gap between {one} and {other}",
 )
@@ -103,12 +102,12 @@ DO_PUT = (
     "update the {words} of {who} to {value}",
 )
 DO_PUT_ALL = (
-    "set the {words} of each of {group} to {value}",
-    "change the {words} to {value} for each of {group}",
-    "give each of {group} the {words} {value}",
-    "put the {words} of all of {group} at {value}",
-    "record {value} as the {words} of every one of {group}",
-    "update every one of {group} to the {words} {value}",
+    "set the {words} to {value} for {group}",
+    "change the {words} to {value} for {group}",
+    "make {value} the {words} of {group}",
+    "put the {words} at {value} for {group}",
+    "record {value} as the {words} of {group}",
+    "update {group} to the {words} {value}",
 )
 DO_REMOVE = (
     "delete {group}",
@@ -262,7 +261,7 @@ TELL_FIELD = (
     "Afterwards, give me the new {words}.",
     "Answer with the {words} as it is then.",
     "Confirm with the {words} that it has now.",
-    "Which {words} does it have then?",
+    "What is its {words} then?",
 )
 TELL_NAME = (
     "Report the {words} of that {noun}.",

@@ -114,6 +114,16 @@ def figures_of(room: Room, crowd: Crowd, loops: bool | None = None) -> list[Qual
     return [q for q in crowd.qualities if q.loops == wanted and counts(room.world, q)]
 
 
+def averages_of(room: Room, crowd: Crowd, loops: bool | None = None) -> list[Quality]:
+    """Quantities whose mean says something: no parts of dates, no places."""
+    return [q for q in figures_of(room, crowd, loops) if not _placed(q)]
+
+
+def _placed(quality: Quality) -> bool:
+    last = column_words(quality.attr.column).rpartition(" ")[2] if quality.attr.column else ""
+    return last in ("year", "month", "day", "date", "hour", "minute", "latitude", "longitude", "place", "rank")
+
+
 def kinds_of(room: Room, crowd: Crowd, loops: bool | None = None) -> list[Quality]:
     wanted = room.loops if loops is None else loops
     return [q for q in crowd.qualities if q.loops == wanted and sorts(room.world, q)]
@@ -210,7 +220,7 @@ def as_group(of: p.Selection) -> Group | None:
 def measure(room: Room, crowd: Crowd, of: p.Selection, loops: bool | None = None) -> p.Measure | None:
     """A function over a quantity of the rows."""
     used = {t.attr for t in of.tests}
-    pool = [q for q in figures_of(room, crowd, loops) if q.attr not in used]
+    pool = [q for q in averages_of(room, crowd, loops) if q.attr not in used]
     if not pool or size(crowd, of) < 2:
         return None
     quality = room.rng.choice(pool)
@@ -256,7 +266,7 @@ def _by_count(room: Room, crowd: Crowd, test: p.Test) -> p.Branch | None:
 
 
 def _by_mean(room: Room, crowd: Crowd, loops: bool | None) -> p.Branch | None:
-    pool = figures_of(room, crowd, loops)
+    pool = averages_of(room, crowd, loops)
     if not pool:
         return None
     found = p.Measure(function=room.rng.choice(FUNCTIONS[1:]), of=crowd.whole, attr=room.rng.choice(pool).attr)

@@ -18,6 +18,7 @@ from agent_world.agents.synthesizer.program_parts import (
     Room,
     Sketch,
     as_group,
+    averages_of,
     decision,
     draw_crowd,
     figures_of,
@@ -177,7 +178,7 @@ def best_group(room: Room) -> Sketch | None:
         return None
     by = room.rng.choice(pool)
     spoken = room.phrases.words(crowd.table, by.attr).replace(" of its ", " of the ")
-    figures = [q for q in figures_of(room, crowd, loops=False) if q.attr != by.attr]
+    figures = [q for q in averages_of(room, crowd, loops=False) if q.attr != by.attr]
     group, highest = room.phrases.the(crowd.whole), room.rng.random() < 0.7
     if figures and room.rng.random() < 0.5:
         of = room.rng.choice(figures)

@@ -138,6 +138,9 @@ def _one(tables: Tables, action: Action, given: Mapping[str, Any]) -> Any:
 
 def _created(tables: Tables, action: Action, given: Mapping[str, Any]) -> Any:
     row = {column: given.get(argument) for argument, column in action.values.items()}
+    key = action.table.primary_key
+    if row.get(key) is None and action.table.column(key).type == "integer":
+        row[key] = tables.one(f"SELECT max({name(key)}) + 1 FROM {name(action.table.name)}")
     columns, values = ", ".join(map(name, row)), ", ".join(quoted(v) for v in row.values())
     tables.connection.execute(f"INSERT INTO {name(action.table.name)} ({columns}) VALUES ({values})")
     full = {column.name: row.get(column.name) for column in action.table.columns}

@@ -140,3 +140,13 @@ async def test_a_model_that_cannot_be_reached_leaves_the_template_wording(tmp_pa
     assert len(report.kept) == 2
     assert {t.origin.engine for t in report.kept} == {"procedural"}
     assert "stays as computed" in screen.getvalue()
+
+
+async def test_a_model_that_writes_no_sound_program_leaves_the_grammar_to_it(tmp_path: Path) -> None:
+    async with scripted_openai(["I cannot help with that."], repeat=True) as server:
+        settings = Settings(workspace=tmp_path, roles={"synthesizer": RoleConfig(engine="llm", model=server.config)})
+        async with open_deps(settings) as deps:
+            bundle = make_library(deps.store.root / "library")
+            report = await synthesize(bundle, SynthesisRequest(graph=0, program=2, seed=5), deps)
+    assert [t.origin.engine for t in report.kept] == ["procedural", "procedural"]
+    assert any(d.reason.startswith("the model wrote no program") for d in report.dropped)
