@@ -1,5 +1,6 @@
 """Large databases are shared between instances; nobody can tell."""
 
+import asyncio
 import json
 import os
 import signal
@@ -130,6 +131,8 @@ async def test_a_shared_database_goes_when_its_bundle_changes_and_nobody_uses_it
 async def test_a_new_zygote_gets_the_database_again(backend: LocalBackend, large: Path) -> None:
     instance = await backend.open(large)
     os.killpg(backend.launcher.group, signal.SIGKILL)
+    while instance.process and not instance.process.ended():
+        await asyncio.sleep(0.01)
     assert (await instance.call("count", {})).error == "crashed"
     again = await backend.open(large)
     assert (await again.call("count", {})).value == 1

@@ -1,5 +1,6 @@
 """How files of each kind become rows: what a change in one of them looks like."""
 
+import json
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -320,6 +321,8 @@ def test_a_stray_file_cannot_pass_for_a_journal() -> None:
 
 
 def test_reading_unchanged_files_again_does_not_parse_them_again() -> None:
+    for filler in range(9):  # more than is kept: the oldest make room
+        read_state(Files({"filler.json": json.dumps([{"id": filler, "x": "y" * 2_000_000}]).encode()}), UNKNOWN)
     content = ("[" + ",".join(f'{{"id": {n}, "name": "name {n}"}}' for n in range(50_000)) + "]").encode()
     files = Files({"big.json": content})
     first = read_state(files, UNKNOWN)

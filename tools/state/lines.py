@@ -22,7 +22,7 @@ def line_changes(table: str, before: str, after: str, *, headings: bool = False)
     old, new = _rows(before), _rows(after)
     old_names, new_names = _names(before, len(old), headings), _names(after, len(new), headings)
     changes: list[RowChange] = []
-    for i, j, old_end, new_end in _gaps(_matches([_token(r) for r in old], [_token(r) for r in new])):
+    for i, j, old_end, new_end in _gaps(_pairs([_token(r) for r in old], [_token(r) for r in new])):
         paired = min(old_end - i, new_end - j)
         for step in range(paired):
             was, now = old[i + step], new[j + step]
@@ -65,6 +65,14 @@ def _gaps(matches: tuple[list[Pair], int, int]) -> list[tuple[int, int, int, int
             found.append((i, j, a, b))
         i, j = a + 1, b + 1
     return found
+
+
+def _pairs(old: Sequence[tuple[str, bool]], new: Sequence[tuple[str, bool]]) -> tuple[list[Pair], int, int]:
+    """As `_matches`, and the same both ways: what is added one way is removed the other."""
+    if old <= new:
+        return _matches(old, new)
+    pairs, size, other = _matches(new, old)
+    return [(b, a) for a, b in pairs], other, size
 
 
 def _matches(old: Sequence[tuple[str, bool]], new: Sequence[tuple[str, bool]]) -> tuple[list[Pair], int, int]:

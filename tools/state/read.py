@@ -123,7 +123,7 @@ class _Remembered:
     """Parsed files, the latest used, up to a number of bytes of their contents."""
 
     def __init__(self, room: int) -> None:
-        self._room = room
+        self._most = self._room = room
         self._found: OrderedDict[Hashable, tuple[int, Parsed]] = OrderedDict()
         self._lock = Lock()
 
@@ -134,7 +134,7 @@ class _Remembered:
                 return self._found[key][1]
         parsed = make()
         with self._lock:
-            if size <= self._room and key not in self._found:
+            if size <= self._most and key not in self._found:
                 self._found[key] = size, parsed
                 self._room -= size
             while self._room < 0:
