@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StateSnapshot
 
 from agent_world.agents.model import LangChainModel, open_model
 from agent_world.agents.validator.judge import judge_by
@@ -147,10 +148,18 @@ async def _run(graph: StateGraph[Any, Any, Any, Any], request: Any, deps: Deps, 
         return await compiled.ainvoke(request, config, context=deps.context)
     thread = _thread(compiled, request, deps)
     config["configurable"] = {"thread_id": thread}
-    unfinished = bool((await compiled.aget_state(config)).next)
-    state = await compiled.ainvoke(None if unfinished else request, config, context=deps.context, durability="sync")
+    begin = None if unfinished(await compiled.aget_state(config)) else request
+    state = await compiled.ainvoke(begin, config, context=deps.context, durability="sync")
     await saver.adelete_thread(thread)
     return state
+
+
+def unfinished(state: StateSnapshot) -> bool:
+    """Whether a run with this checkpoint has anything left to do.
+
+    `next` alone does not say: it leaves out a node whose result was written before the checkpoint after it was.
+    """
+    return bool(state.tasks)
 
 
 def _thread(compiled: CompiledStateGraph[Any, Any, Any, Any], request: Any, deps: Deps) -> str:

@@ -25,7 +25,7 @@ from typing_extensions import TypedDict
 
 from agent_world.agents.model import open_model
 from agent_world.evals.records import RunReport, StageSeconds
-from agent_world.graphs.deps import Context, Deps, open_deps, use_deps
+from agent_world.graphs.deps import Context, Deps, open_deps, unfinished, use_deps
 from agent_world.memory.workspace import own_workspace
 from agent_world.progress import Progress
 from agent_world.schema import ArenaResult
@@ -198,10 +198,10 @@ async def evolve(settings: Settings, *, fresh: bool = False, progress: Progress 
                 graph = build_graph(saver)
                 config: Any = {"configurable": {"thread_id": "evolve"}, "recursion_limit": 30 + 10 * settings.rounds}
                 state = await graph.aget_state(config)
-                if state.values and not state.next:
+                if state.values and not unfinished(state):
                     deps.progress.say(f"This run is finished; --fresh starts over. Workspace {settings.workspace}.")
                 else:
-                    begin: Any = None if state.next else {"rounds": settings.rounds, "round": 0}
+                    begin: Any = None if unfinished(state) else {"rounds": settings.rounds, "round": 0}
                     await graph.ainvoke(begin, config, context=deps.context, durability="sync")
                 state = await graph.aget_state(config)
             stages = [StageSeconds.model_validate(item) for item in state.values["stages"]]

@@ -1,16 +1,23 @@
 """A role called on its own, killed without warning and called again: it goes on, and makes what it would have made."""
 
 import json
+import operator
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Annotated
 
 import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
 
-from agent_world.graphs.deps import open_deps
+from agent_world.graphs.deps import open_deps, unfinished
 from agent_world.settings import Settings
 from tests.worlds import make_library
 
@@ -39,6 +46,12 @@ async def main():
         await mine(await read_theme(PrdThemeSource(path=Path(sys.argv[3]))), deps)
 asyncio.run(main())
 """
+
+
+class Steps(TypedDict):
+    done: Annotated[list[str], operator.add]
+
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -115,3 +128,25 @@ async def test_a_finished_role_leaves_no_checkpoint_and_the_loop_keeps_none(tmp_
         assert [found async for found in saver.alist(None)] == []
     async with open_deps(Settings(workspace=tmp_path), checkpoints=False) as deps:
         assert await deps.saver() is None
+
+
+async def test_a_kill_between_a_result_and_its_checkpoint_is_no_end(tmp_path: Path) -> None:
+    """The result of the first node is written, the checkpoint after it is not: there is a second node to run."""
+    graph = StateGraph(Steps)
+    graph.add_node("first", lambda state: {"done": ["first"]})
+    graph.add_node("second", lambda state: {"done": ["second"]})
+    graph.add_edge(START, "first")
+    graph.add_edge("first", "second")
+    path, config = tmp_path / "c.sqlite", RunnableConfig(configurable={"thread_id": "x"})
+    async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
+        await graph.compile(checkpointer=saver, interrupt_before=["second"]).ainvoke({"done": []}, config)
+    with sqlite3.connect(path) as database:
+        database.execute("DELETE FROM checkpoints WHERE checkpoint_id = (SELECT max(checkpoint_id) FROM checkpoints)")
+    database.close()
+    async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
+        whole = graph.compile(checkpointer=saver)
+        state = await whole.aget_state(config)
+        assert state.next == ()  # the trap
+        assert unfinished(state)
+        assert (await whole.ainvoke(None, config))["done"] == ["first", "second"]
+        assert not unfinished(await whole.aget_state(config))
