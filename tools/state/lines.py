@@ -67,7 +67,7 @@ def _gaps(matches: tuple[list[Pair], int, int]) -> list[tuple[int, int, int, int
     return found
 
 
-def _pairs(old: Sequence[tuple[str, bool]], new: Sequence[tuple[str, bool]]) -> tuple[list[Pair], int, int]:
+def _pairs(old: list[tuple[str, bool]], new: list[tuple[str, bool]]) -> tuple[list[Pair], int, int]:
     """As `_matches`, and the same both ways: what is added one way is removed the other."""
     if old <= new:
         return _matches(old, new)
