@@ -231,7 +231,7 @@ class TaskSettings(Record):
     program: int = 6
     tries: int = 6
     """Candidates a wanted task, at most."""
-    level_shares: dict[int, float] = {1: 0.18, 2: 0.18, 3: 0.18, 4: 0.22, 5: 0.24}
+    level_shares: dict[int, float] = {1: 0.14, 2: 0.15, 3: 0.17, 4: 0.25, 5: 0.29}
     """Relative shares of the levels among what is proposed; a level without one is proposed only where it is asked for
     by name."""
     max_answer_chars: int = 400

@@ -19,7 +19,7 @@ from agent_world.agents.synthesizer.meaning import (
 from agent_world.agents.synthesizer.measures import clear, compared, dated, links, measure, ranked, reachable, value_of
 from agent_world.agents.synthesizer.moves import reduced, statable
 from agent_world.agents.synthesizer.script import Cell, Site
-from agent_world.agents.synthesizer.words import additive, column_words, singular
+from agent_world.agents.synthesizer.words import additive, column_words, singular, timed
 from agent_world.agents.validator.replay import meets
 from agent_world.schema import Column, Fold, Table
 
@@ -79,8 +79,12 @@ def ask_fold(story: Story, many: Many) -> bool:
 def _functions(story: Story, wanted: Measure) -> tuple[str, ...]:
     if wanted.kind == "children":
         return ("sum", "mean")
-    if wanted.kind == "parent":  # a parent that several rows share would be summed several times
+    if wanted.kind == "parent" and not timed(
+        column_words(wanted.column)
+    ):  # a parent that several rows share would be summed several times
         return ("mean", "max", "min", "range")
+    if timed(column_words(wanted.column)):
+        return ("max", "min", "range")
     additional = ("sum",) if additive(column_words(wanted.column)) else ()
     return ("mean", "range", "max", "min", *additional)
 

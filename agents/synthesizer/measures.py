@@ -11,7 +11,7 @@ from agent_world.agents.synthesizer.meaning import Measure
 from agent_world.agents.synthesizer.moves import reduced, statable
 from agent_world.agents.synthesizer.script import Cell, Script, Site
 from agent_world.agents.synthesizer.sources import category, numeric
-from agent_world.agents.synthesizer.words import additive, column_words
+from agent_world.agents.synthesizer.words import additive, column_words, timed
 from agent_world.agents.synthesizer.world import PAGE, Action, Row, World
 from agent_world.schema import Ref, Table
 
@@ -47,7 +47,7 @@ def _of_children(world: World, table: Table) -> Iterator[Measure]:
             yield Measure("children", table=child.name, link=key.column)
         for column in (c.name for c in child.columns if rankable(world, child, c.name)):
             for function in FOLDED:
-                fits = function != "sum" or additive(column_words(column))
+                fits = (function != "sum" or additive(column_words(column))) and not timed(column_words(column))
                 found = Measure("fold", column, child.name, key.column, function)
                 if fits and (aggregates(world, found) or lists(world, found)):
                     yield found

@@ -35,6 +35,7 @@ from agent_world.agents.synthesizer.words import (
     joined,
     plural,
     singular,
+    timed,
     value_text,
 )
 from agent_world.agents.synthesizer.world import World
@@ -278,12 +279,17 @@ class Telling:
         return {
             "group": self.rows(ask.group),
             "what": self.what(table, measure),
-            "word": REDUCED.get(ask.function, ""),
+            "word": self._word(table, measure, ask.function),
             "role": self.role(table, measure.link) if measure.kind == "parent" else "",
             "children": plural(measure.table) if measure.table else "",
             "noun": singular(table),
             "rounding": self.rng.choice(short_frames.ROUNDED) if ask.rounded else "",
         }
+
+    def _word(self, table: str, measure: Measure, function: str) -> str:
+        if timed(self.what(table, measure)) and function in ("max", "min"):
+            return "latest" if function == "max" else "earliest"
+        return REDUCED.get(function, "")
 
     def _fold(self, ask: FoldAsk) -> str:
         kind, slots = ask.measure.kind, self._fold_slots(ask)

@@ -109,9 +109,15 @@ def role_words(column: str, parent: str) -> str:
 
 def degree(words: str, highest: bool, few: bool) -> str:
     """`higher`, `lowest`, or `later`, `earliest` of years and dates; `few` for two things compared."""
-    timed = words.rpartition(" ")[2] in ("year", "date", "month", "day")
-    pairs = (("later", "earlier"), ("latest", "earliest")) if timed else (("higher", "lower"), ("highest", "lowest"))
+    pairs = (
+        (("later", "earlier"), ("latest", "earliest")) if timed(words) else (("higher", "lower"), ("highest", "lowest"))
+    )
     return pairs[0 if few else 1][0 if highest else 1]
+
+
+def timed(words: str) -> bool:
+    """Whether the column says when: it has an earliest value, and no mean that anybody asks for."""
+    return words.rpartition(" ")[2] in ("year", "date", "month", "day")
 
 
 def additive(words: str) -> bool:
