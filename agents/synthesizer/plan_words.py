@@ -217,7 +217,8 @@ class Phrases:
             return f"the number of {self.many(found.of)}".replace("number of of", "number of")
         word, table, attr = self.pick(frames.REDUCTIONS[found.function]), found.of.table, found.attr
         if attr.own or attr.children:
-            return f"the {word} {self.words_of_all(table, attr)} {self.pick(frames.OVER)} {self.the(found.of)}"
+            over = "over" if attr.children else self.pick(frames.OVER)
+            return f"the {word} {self.words_of_all(table, attr)} {over} {self.the(found.of)}"
         link = parent_link(self.wording.world, table, attr)
         words = self.field(link.table, attr.column)
         each = self.pick(frames.EACH, noun=singular(table)) if found.function in ("sum", "mean") else ""

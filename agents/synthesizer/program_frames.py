@@ -98,7 +98,7 @@ DO_PUT = (
     "make {value} the {words} of {who}",
     "put the {words} of {who} at {value}",
     "record {value} as the {words} of {who}",
-    "give {who} the {words} {value}",
+    "assign the {words} {value} to {who}",
     "update the {words} of {who} to {value}",
 )
 DO_PUT_ALL = (

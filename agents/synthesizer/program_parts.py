@@ -115,8 +115,8 @@ def figures_of(room: Room, crowd: Crowd, loops: bool | None = None) -> list[Qual
 
 
 def averages_of(room: Room, crowd: Crowd, loops: bool | None = None) -> list[Quality]:
-    """Quantities whose mean says something: no parts of dates, no places."""
-    return [q for q in figures_of(room, crowd, loops) if not _placed(q)]
+    """Quantities whose mean says something: no parts of dates, no places, no maxima."""
+    return [q for q in figures_of(room, crowd, loops) if not _placed(q) and q.attr.function != "max"]
 
 
 def _placed(quality: Quality) -> bool:
@@ -282,7 +282,7 @@ def _at_quantile(room: Room, crowd: Crowd, found: p.Measure) -> p.Branch | None:
             limit = int(near) if near.is_integer() else near
             if found.attr is None and not isinstance(limit, int):
                 continue
-            if _decides(seen, limit) and limit > 0:
+            if _decides(seen, limit) and limit > (1 if found.attr is None else 0):
                 return _branch(found, room.rng.choice(SIGNS[:2]), limit)
     return None
 

@@ -61,6 +61,8 @@ def drafted(room: Room, sketch: Sketch) -> Draft | None:
         expected, change = solve_plan(room.world.sql, plan)
     except Undetermined:
         return None
+    if not change.changes and not any(expected.values()):  # who does nothing would be right
+        return None
     return Draft(
         solution=Program(source=plan_code.program(room.world, sketch.nodes, room.sources, room.singles)),
         question=sketch.question,

@@ -161,6 +161,12 @@ def test_one_plan_has_many_surface_forms(world: World, name: str) -> None:
     assert len(forms[name]) >= 30, len(forms[name])
 
 
+def test_nobody_is_right_by_doing_nothing(world: World) -> None:
+    for draft in [d for level in (1, 2, 3) for d in drafts(world, level, 100)]:
+        assert draft.change is not None
+        assert draft.change.changes or any(draft.expected.values()), draft.question
+
+
 def test_questions_leave_no_slot_open_and_name_no_column(world: World, tmp_path: Path) -> None:
     for draft in [d for level in (1, 2, 3) for d in drafts(world, level, 100)]:
         assert not re.search(r"[{}]|  |\b(None|nan)\b|[a-z]_[a-z]|\b(\w+) \1\b", draft.question), draft.question
