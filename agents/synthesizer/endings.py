@@ -59,7 +59,7 @@ def ask_fold(story: Story, many: Many) -> bool:
         m for m in ranked(world, table)
         if m.kind != "fold" and not settled(many, m) and not (m.kind == "own" and dated(world, table, m.column))
         and all(value_of(world, s.table, s.row, m) is not None for s in many.sites)
-        and any(value_of(world, s.table, s.row, m) for s in many.sites)
+        and 2 * sum(value_of(world, s.table, s.row, m) != 0 for s in many.sites) >= len(many.sites)
     ]  # fmt: skip
     wanted = story.draw(options, [measure_weight(story, many, m) for m in options])
     cells = measure_all(story, many, wanted) if wanted and len(many.sites) > 1 else []

@@ -119,7 +119,7 @@ def union(script: Script, action: Action, sizes: tuple[int, int], rng: random.Ra
     fit = (v for v in counts if listable(v) and fits(action, world.where(table, column, v), (1, 99)))
     values = sorted(fit, key=repr)
     chosen = rng.sample(values, min(len(values), rng.randint(2, 4)))
-    if len(chosen) < 2 or not sizes[0] <= sum(counts[v] for v in chosen) <= sizes[1]:
+    if not 2 <= len(chosen) < len(counts) or not sizes[0] <= sum(counts[v] for v in chosen) <= sizes[1]:
         return None
     link = world.foreign_key(table, column)
     named = link is not None and world.opaque(link.table)

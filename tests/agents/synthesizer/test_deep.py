@@ -42,7 +42,7 @@ def deep(world: World, level: int, tries: int, bias: Bias | None = None) -> list
     return [draft for draft in found if draft is not None]
 
 
-@pytest.mark.parametrize("level", [2, 3, 4])
+@pytest.mark.parametrize("level", [2, 3, 4, 5])
 async def test_long_walks_have_the_calls_of_their_level_and_the_tools_say_what_the_rows_say(
     world: World, instance: Instance, level: int
 ) -> None:
