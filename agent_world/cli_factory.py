@@ -65,8 +65,11 @@ def complexify(
 
     async def work(deps: "Deps") -> None:
         if undo:
+            had_tools = bool(bundle.tools())
             number = await asyncio.to_thread(undo_round, bundle, deps)
             deps.progress.say(f"{environment} is what it was before round {number}.")
+            if had_tools and not bundle.tools():
+                deps.progress.say(f"It had no tools then; agent-world tools {environment} writes them.")
             return
         for _ in range(rounds):
             number = len(bundle.environment().rounds) + 1

@@ -97,6 +97,8 @@ def _link(table: DataTable, column: str, other: DataTable, target: str) -> Link 
     if not values or not there:
         return None
     similarity = name_similarity(column, other.name, target)
+    if kind == "integer" and column == other.name and column != target:
+        similarity = 0.0  # professors.courses counts courses
     shared = sum(v in there for v in values) / len(values)
     mirrored = column == table.key and (target != other.key or len(there) < len(values))
     if mirrored or not _convincing(kind, len(values), shared, similarity):

@@ -47,3 +47,18 @@ def test_two_tables_never_refer_to_each_other_in_a_circle() -> None:
 
 def test_null_is_no_broken_reference() -> None:
     assert broken(FLIGHTS, ForeignKey(column="dest", table="airports", target="faa"), AIRPORTS) == []
+
+
+def test_a_count_named_as_the_table_it_counts_is_no_reference() -> None:
+    courses = DataTable(
+        "courses",
+        ("course_id", "professor_id"),
+        ("integer", "integer"),
+        tuple((n, n % 3) for n in range(9)),
+        key="course_id",
+    )
+    counted = DataTable(
+        "professors", ("professor_id", "courses"), ("integer", "integer"), ((0, 3), (1, 4), (2, 2)), key="professor_id"
+    )
+    links = find_links([courses, counted])
+    assert [(k.table, k.column, k.other) for k in links] == [("courses", "professor_id", "professors")]
