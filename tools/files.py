@@ -185,7 +185,13 @@ def _enter(folder: int, parents: list[str], owner: int | None) -> int:
 
 
 def pack(files: Files) -> bytes:
-    """One tar archive and its sha256, the same bytes for the same files."""
+    """One tar archive and its sha256, the same bytes for the same files.
+
+    Raises `SandboxError` when there are files that cannot be kept (links, or too much).
+    """
+    if files.refused:
+        path, reason = next(iter(files.refused.items()))
+        raise SandboxError(f"No snapshot: {path} is {reason}.")
     packed = io.BytesIO()
     kept = {*files.contents, *files.folders}
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:

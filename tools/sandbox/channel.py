@@ -14,6 +14,7 @@ import struct
 from typing import Any
 
 from agent_world.tools.sandbox.inside.serve import MAX_FRAME
+from agent_world.tools.strict_json import refuse_constant
 
 _HEAD = 4
 _PART = 1 << 18
@@ -22,6 +23,17 @@ _MOMENT_MS = 1
 
 class ChannelClosed(Exception):
     """The process at the other end is gone, or does not keep to the protocol."""
+
+
+def answer_to(request: int, frame: bytes | str) -> dict[str, Any]:
+    """What a hostile frame says. Raises `ChannelClosed` when it is no JSON, or no answer to `request`."""
+    try:
+        found = _DECODER.decode(frame if isinstance(frame, str) else frame.decode())
+    except (ValueError, RecursionError) as error:
+        raise ChannelClosed("a frame is not JSON") from error
+    if not isinstance(found, dict) or found.get("id") != request:
+        raise ChannelClosed("a frame answers nothing that was asked")
+    return found
 
 
 class Channel:
@@ -86,13 +98,7 @@ class Channel:
         """The next frame, which must be an answer to `request`."""
         while (data := self._next()) is None:
             await self._more()
-        try:
-            found = _DECODER.decode(data.decode())
-        except (ValueError, RecursionError) as error:
-            raise ChannelClosed("a frame is not JSON") from error
-        if not isinstance(found, dict) or found.get("id") != request:
-            raise ChannelClosed("a frame answers nothing that was asked")
-        return found
+        return answer_to(request, data)
 
     async def receive_directory(self) -> int:
         """The descriptor that a new process sends first, once it has also said that it is locked down.
@@ -209,12 +215,8 @@ def _settle(ready: "asyncio.Future[None]") -> None:
         ready.set_result(None)
 
 
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
 _ENCODER = json.JSONEncoder(allow_nan=False)
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
+_DECODER = json.JSONDecoder(parse_constant=refuse_constant)
 
 
 def _frame(message: dict[str, Any]) -> bytes:

@@ -25,6 +25,7 @@ from agent_world.tools.sandbox.e2b_box import MEGABYTE, Box, kill_all
 from agent_world.tools.sandbox.e2b_instance import E2BInstance
 from agent_world.tools.sandbox.e2b_worker import KEY, Order, SandboxLost
 from agent_world.tools.sandbox.exchange import nanoseconds
+from agent_world.tools.sandbox.places import Places
 from agent_world.tools.sandbox.template import Templates
 
 
@@ -34,8 +35,7 @@ class E2BBackend:
     def __init__(self, config: E2BRuntime) -> None:
         self.config = config
         self._templates = Templates(config.disk_mb * MEGABYTE)
-        self._room = asyncio.Semaphore(config.max_instances)
-        self._live: set[E2BInstance] = set()
+        self._places: Places[E2BInstance] = Places(config.max_instances)
         self._mark = {"agent-world": uuid.uuid4().hex}
         self._late: set[asyncio.Task[None]] = set()
         self._options: dict[str, Any] = {}
@@ -61,7 +61,7 @@ class E2BBackend:
         if not self._options:
             return
         try:
-            await asyncio.gather(*(instance.close() for instance in list(self._live)), *self._late)
+            await asyncio.gather(*(instance.close() for instance in list(self._places.taken)), *self._late)
         finally:
             with suppress(SandboxLost):  # out of reach: their lifetime ends them
                 await kill_all(self._options, self._mark)
@@ -69,20 +69,10 @@ class E2BBackend:
     async def open(self, environment: Path, *, seed: int = 0, clock: str | None = None) -> E2BInstance:
         order = self.order(seed, clock)
         template = self._templates.load(environment)
-        await self._room.acquire()
-        instance = E2BInstance(self, template, order)
-        try:
-            await instance.reset()
-        except BaseException:
-            self._room.release()
-            raise
-        self._live.add(instance)
-        return instance
+        return await self._places.take(lambda: E2BInstance(self, template, order), E2BInstance.reset)
 
     def forget(self, instance: E2BInstance) -> None:
-        if instance in self._live:
-            self._live.remove(instance)
-            self._room.release()
+        self._places.leave(instance)
 
     async def make_box(self, files: Files) -> Box:
         """A sandbox with these files. Raises `SandboxLost`, `SandboxError`; leaves none behind then."""

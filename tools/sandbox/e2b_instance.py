@@ -85,9 +85,6 @@ class E2BInstance:
     async def snapshot(self) -> bytes:
         """Raises `SandboxError` when the instance holds files that cannot be kept (links, or too much)."""
         files = await self._files()
-        if files.refused:
-            path, reason = next(iter(files.refused.items()))
-            raise SandboxError(f"No snapshot: {path} is {reason}.")
         return pack(files)
 
     async def restore(self, snapshot: bytes) -> None:

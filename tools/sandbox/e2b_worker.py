@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent_world.tools.sandbox.channel import ChannelClosed
+from agent_world.tools.sandbox.channel import ChannelClosed, answer_to
 from agent_world.tools.sandbox.inside.serve import MAX_FRAME
 
 if TYPE_CHECKING:
@@ -124,13 +124,7 @@ class Worker:
             self._lines.put_nowait(line)
             raise line
         self._size -= len(line) + 1
-        try:
-            found = json.loads(line, parse_constant=_refuse)
-        except (ValueError, RecursionError) as error:
-            raise ChannelClosed("a frame is not JSON") from error
-        if not isinstance(found, dict) or found.get("id") != request:
-            raise ChannelClosed("a frame answers nothing that was asked")
-        return found
+        return answer_to(request, line)
 
     async def kill(self) -> None:
         """End it: it is alone, for it can start nothing. Raises `SandboxLost` when that cannot be known."""
@@ -173,7 +167,3 @@ class Worker:
         if self.failure is None:
             self.failure = failure
             self._lines.put_nowait(failure)
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")

@@ -10,7 +10,6 @@
 the sum, `instance` is what callers hold.
 """
 
-import asyncio
 import os
 import resource
 from pathlib import Path
@@ -20,6 +19,7 @@ from agent_world.tools.sandbox.exchange import nanoseconds
 from agent_world.tools.sandbox.instance import LocalInstance
 from agent_world.tools.sandbox.launcher import NAMESPACED, Launcher
 from agent_world.tools.sandbox.memory import MemoryWatch
+from agent_world.tools.sandbox.places import Places
 from agent_world.tools.sandbox.pool import Pool
 from agent_world.tools.sandbox.process import Beginning
 from agent_world.tools.sandbox.template import Templates
@@ -42,8 +42,7 @@ class LocalBackend:
         self.watch.relieve = self.pool.let_all_go
         self.watch.shared_bytes = lambda: self.pool.shared_bytes
         self._templates = Templates(config.disk_mb * _MEGABYTE, self.pool.drop)
-        self._room = asyncio.Semaphore(config.max_instances)
-        self._live: set[LocalInstance] = set()
+        self._places: Places[LocalInstance] = Places(config.max_instances)
 
     async def start(self) -> None:
         """Raises `SandboxError` where this machine cannot isolate as well as `floor` asks."""
@@ -52,7 +51,7 @@ class LocalBackend:
         self.watch.start()
 
     async def stop(self) -> None:
-        for instance in list(self._live):
+        for instance in list(self._places.taken):
             await instance.close()
         await self.pool.stop()
         await self.watch.stop()
@@ -62,24 +61,15 @@ class LocalBackend:
         """Raises `SandboxError` also when the memory of all instances has no room for another in 30 s."""
         begins = Beginning(nanoseconds(clock) if clock else self._clock_ns, str(seed))
         template = self._templates.load(environment)
-        await self._room.acquire()
-        instance = LocalInstance(self, template, begins)
-        try:
-            settle = await self.watch.admit(template.size)
-            try:
+
+        async def start(instance: LocalInstance) -> None:
+            async with self.watch.room_for(template.size):
                 await instance.reset()
-            finally:
-                settle()
-        except BaseException:
-            self._room.release()
-            raise
-        self._live.add(instance)
-        return instance
+
+        return await self._places.take(lambda: LocalInstance(self, template, begins), start)
 
     def forget(self, instance: LocalInstance) -> None:
-        if instance in self._live:
-            self._live.remove(instance)
-            self._room.release()
+        self._places.leave(instance)
 
     def describe(self) -> tuple[str, ...]:
         """The protections that hold and those that do not, one line each, the rung first."""

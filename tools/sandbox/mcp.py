@@ -35,6 +35,7 @@ from agent_world.tools.sandbox.mcp_content import result_observation
 from agent_world.tools.sandbox.mcp_server import McpServer, ServerGone, start_server
 from agent_world.tools.sandbox.mcp_specs import bundle_specs, check_same, listed_specs, original_name
 from agent_world.tools.sandbox.memory import MemoryWatch
+from agent_world.tools.sandbox.places import Places
 from agent_world.tools.sandbox.process import Order, Process
 from agent_world.tools.sandbox.purity import Purity
 from agent_world.tools.sandbox.template import Template, Templates
@@ -55,8 +56,7 @@ class McpBackend:
         self._programs: Launcher | None = None
         self._starting = asyncio.Lock()
         self._templates = Templates(config.disk_mb * _MEGABYTE)
-        self._room = asyncio.Semaphore(config.max_instances)
-        self._live: set[McpInstance] = set()
+        self._places: Places[McpInstance] = Places(config.max_instances)
 
     async def start(self) -> None:
         """Raises `SandboxError` where this machine cannot isolate a foreign program."""
@@ -71,7 +71,7 @@ class McpBackend:
             )
 
     async def stop(self) -> None:
-        for instance in list(self._live):
+        for instance in list(self._places.taken):
             await instance.close()
         await self.watch.stop()
         await self.launcher.stop()
@@ -81,24 +81,15 @@ class McpBackend:
     async def open(self, environment: Path, *, seed: int = 0, clock: str | None = None) -> "McpInstance":
         order = self.order(seed, clock)
         template = self._templates.load(environment)
-        await self._room.acquire()
-        instance = McpInstance(self, template, bundle_specs(environment), order)
-        try:
-            settle = await self.watch.admit(template.size)
-            try:
+
+        async def start(instance: McpInstance) -> None:
+            async with self.watch.room_for(template.size):
                 await instance.reset()
-            finally:
-                settle()
-        except BaseException:
-            self._room.release()
-            raise
-        self._live.add(instance)
-        return instance
+
+        return await self._places.take(lambda: McpInstance(self, template, bundle_specs(environment), order), start)
 
     def forget(self, instance: "McpInstance") -> None:
-        if instance in self._live:
-            self._live.remove(instance)
-            self._room.release()
+        self._places.leave(instance)
 
     def order(self, seed: int, clock: str | None) -> Order:
         config = self.config
@@ -248,9 +239,6 @@ class McpInstance:
     async def snapshot(self) -> bytes:
         """The files, journals included. Raises `SandboxError` when there are some that cannot be kept."""
         files = self._files()
-        if files.refused:
-            path, reason = next(iter(files.refused.items()))
-            raise SandboxError(f"No snapshot: {path} is {reason}.")
         return pack(files)
 
     async def restore(self, snapshot: bytes) -> None:

@@ -8,7 +8,8 @@ its own child counts twice.
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +52,7 @@ class MemoryWatch:
         self.shared_bytes: Callable[[], int] = lambda: 0
         """Held outside any process."""
         self.patience_s = 30.0
-        """How long `admit` waits for room."""
+        """How long `room_for` waits for room."""
         self._own_disks = own_disks
         self._reserved = 0
         self._seen: dict[Process, _Seen] = {}
@@ -86,8 +87,9 @@ class MemoryWatch:
     def has_room(self, size: int) -> bool:
         return self._held() + _FRESH + size <= self.limit
 
-    async def admit(self, size: int) -> Callable[[], None]:
-        """Wait for room for a process with `size` bytes of files, and keep it until the function given is called.
+    @asynccontextmanager
+    async def room_for(self, size: int) -> AsyncIterator[None]:
+        """Wait for room for a process with `size` bytes of files, and keep it while that is started.
 
         Raises `SandboxError` when none comes free in `patience_s`.
         """
@@ -104,11 +106,10 @@ class MemoryWatch:
                 await asyncio.sleep(_TICK_S)
         need = _FRESH + size
         self._reserved += need
-
-        def settle() -> None:
+        try:
+            yield
+        finally:
             self._reserved -= need
-
-        return settle
 
     def look(self) -> None:
         """Measure what works, and some of what does not; end the largest while all hold too much."""

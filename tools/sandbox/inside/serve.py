@@ -260,22 +260,19 @@ class Reader:
         return found
 
 
-_EXERCISE = compile(
-    """
+_EXERCISE_SOURCE = """
 import json
 def tool(text):
     with open("/dev/null") as file:
         return json.loads(text + file.read())
-""",
-    "warm",
-    "exec",
-)
+"""
+_EXERCISE = base64.b64encode(marshal.dumps(compile(_EXERCISE_SOURCE, "warm", "exec"))).decode()
 
 
 def warm() -> None:
     """Do once what every call does, so that the pages it writes are this process's own before anybody waits."""
     world = World()
-    world.load({"code": base64.b64encode(marshal.dumps(_EXERCISE)).decode()})
+    world.load({"code": _EXERCISE})
     world.invoke("tool", json.loads('{"text": "[{\\"id\\": 1, \\"x\\": 0.5}]"}'))
 
 
