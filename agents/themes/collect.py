@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agent_world.agents.themes.make import make_theme, theme_id
+from agent_world.agents.themes.make import make_theme, rejected_tools
 from agent_world.agents.themes.prd import read_prd
 from agent_world.agents.themes.rules import deduplicate, junk
 from agent_world.agents.themes.servers import read_servers
@@ -76,6 +76,5 @@ async def _from_server(source: McpThemeSource) -> tuple[list[Theme], list[Droppe
     intake = read_tools(list(listing.tools), where, server=source.name)
     if intake.rejected and not intake.tools:
         raise UsageError(f"{intake.rejected[0]}.")
-    dropped = [Dropped(kind="tool", id=f"{theme_id(source.name)}/{r.tool}", reason=str(r)) for r in intake.rejected]
     theme = make_theme(source.name, source.description or listing.instructions, "mcp", where, intake.specs)
-    return [theme], dropped
+    return [theme], rejected_tools(source.name, intake)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from agent_world.agents.themes.words import salient
-from agent_world.schema import Theme, ToolSpec
+from agent_world.schema import Dropped, Theme, ToolSpec
+from agent_world.tools.specs import Intake
 from agent_world.tools.tables import snake_case
 
 KEYWORDS = 12
@@ -24,6 +25,11 @@ def make_theme(
         id=theme_id(name), name=name, description=description, kind=kind, source=source,
         keywords=salient(about, KEYWORDS), tools=tuple(tools),
     )  # fmt: skip
+
+
+def rejected_tools(name: str, intake: Intake) -> list[Dropped]:
+    """What of a theme's tools could not be read, with the reasons."""
+    return [Dropped(kind="tool", id=f"{theme_id(name)}/{r.tool}", reason=str(r)) for r in intake.rejected]
 
 
 def theme_id(name: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from agent_world.agents.themes.files import is_lines, read_document, read_lines
-from agent_world.agents.themes.make import make_theme, theme_id
+from agent_world.agents.themes.make import make_theme, rejected_tools
 from agent_world.errors import UsageError
 from agent_world.schema import Dropped, Theme, ToolSpec
 from agent_world.settings import ServersThemeSource
@@ -77,8 +77,7 @@ def _tools(entry: Mapping[str, Any], name: str, place: str) -> tuple[tuple[ToolS
     if not listed:
         return (), []
     intake = read_tools(listed, place, server=name)
-    bad = [Dropped(kind="tool", id=f"{theme_id(name)}/{r.tool}", reason=str(r)) for r in intake.rejected]
-    return intake.specs, bad
+    return intake.specs, rejected_tools(name, intake)
 
 
 # --- Where lists come from ----------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from agent_world.agents.themes.files import is_lines, read_document, read_lines
-from agent_world.agents.themes.make import make_theme, theme_id
-from agent_world.errors import SpecError, UsageError
+from agent_world.agents.themes.make import make_theme, rejected_tools
+from agent_world.errors import UsageError
 from agent_world.schema import Dropped, Theme
 from agent_world.tools.specs import read_tools
 
@@ -79,11 +79,8 @@ def _prefix(row: Any) -> str:
 
 
 def _theme(name: str, description: str, document: Any, path: Path, suffix: str) -> Found:
-    try:
-        intake = read_tools(document, path.name, server=name)
-    except SpecError as error:
-        raise UsageError(f"{path}: {error}") from error
+    intake = read_tools(document, path.name, server=name)
     if intake.rejected and not intake.tools:
         raise UsageError(f"{path}: {intake.rejected[0]}")
-    dropped = [Dropped(kind="tool", id=f"{theme_id(name)}/{r.tool}", reason=str(r)) for r in intake.rejected]
-    return [make_theme(name, description, "tool_docs", f"{path.name}{suffix}", intake.specs)], dropped
+    theme = make_theme(name, description, "tool_docs", f"{path.name}{suffix}", intake.specs)
+    return [theme], rejected_tools(name, intake)

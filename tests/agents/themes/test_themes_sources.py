@@ -123,7 +123,8 @@ async def test_an_openapi_document_is_a_theme_with_a_tool_an_operation(tmp_path:
     path = tmp_path / "shop.yaml"
     path.write_text(
         "openapi: 3.0.0\ninfo: {title: Pet shop, description: Pets and their orders.}\npaths:\n  /pets/{id}:\n"
-        "    get: {operationId: getPet, parameters: [{name: id, in: path, required: true, schema: {type: integer}}]}\n"
+        "    get:\n      operationId: getPet\n      responses: {200: {description: found}}\n"
+        "      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]\n"
     )
     (theme,), _ = await read_source_themes(ToolDocsThemeSource(path=path))
     assert (theme.id, [tool.name for tool in theme.tools]) == ("pet_shop", ["getPet"])
