@@ -55,18 +55,11 @@ def counts_of(graph: "nx.DiGraph") -> dict[str, Any]:
 
 async def _graph_of(bundle: "Bundle", settings: Settings) -> "nx.DiGraph":
     """The bundle's; made and written where there is none yet."""
-    from agent_world.agents.synthesizer.flows import observe
-    from agent_world.agents.synthesizer.graph import build_tool_graph, read_tool_graph, write_tool_graph
-    from agent_world.agents.synthesizer.world import World
-    from agent_world.agents.validator.pool import open_pool
+    from agent_world.agents.synthesizer.graph import read_tool_graph
     from agent_world.graphs.deps import open_deps
+    from agent_world.graphs.tool_graph import make_tool_graph
 
     if (bundle.root / "tool_graph.json").exists():
         return read_tool_graph(bundle)
-    world = World(bundle)
-    graph = build_tool_graph(world)
-    async with open_deps(settings) as deps, open_pool(bundle, deps.runtime, 1) as pool:
-        await observe(graph, world, pool.instances[0])
-    write_tool_graph(bundle, graph)
-    bundle.write_environment(world.environment)
-    return graph
+    async with open_deps(settings) as deps:
+        return await make_tool_graph(bundle, deps)

@@ -164,8 +164,7 @@ def unfinished(state: StateSnapshot) -> bool:
 
 def _thread(compiled: CompiledStateGraph[Any, Any, Any, Any], request: Any, deps: Deps) -> str:
     """The same graph, request and settings: the same run."""
-    nodes = sorted(compiled.get_graph().nodes)
-    facts = json.dumps([nodes, request, deps.settings.model_dump(mode="json")], sort_keys=True)
+    facts = json.dumps([sorted(compiled.nodes), request, deps.settings.model_dump(mode="json")], sort_keys=True)
     return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
 

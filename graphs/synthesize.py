@@ -19,16 +19,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
-import networkx as nx
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from agent_world.agents.synthesizer.batch import Composer, judge_all, realise_all
-from agent_world.agents.synthesizer.flows import observe
-from agent_world.agents.synthesizer.graph import build_tool_graph, read_tool_graph, write_tool_graph
-from agent_world.agents.synthesizer.llm import judge_edges, reword
+from agent_world.agents.synthesizer.graph import read_tool_graph
+from agent_world.agents.synthesizer.llm import reword
 from agent_world.agents.synthesizer.program_llm import compose
 from agent_world.agents.synthesizer.proposals import Proposal, Strategy, propose
 from agent_world.agents.synthesizer.realise import Realised
@@ -39,6 +37,7 @@ from agent_world.agents.validator.pool import open_pool
 from agent_world.errors import ModelError
 from agent_world.graphs.demonstrate import demonstrate
 from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
+from agent_world.graphs.tool_graph import make_tool_graph
 from agent_world.graphs.validate import bundle_of, validate
 from agent_world.memory.store import Bundle, read_records, write_records
 from agent_world.schema import Dropped, Guideline, Origin, Task
@@ -103,13 +102,7 @@ async def analyse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     async with use_deps(runtime.context) as deps:
         bundle = bundle_of(deps, state["environment"])
         await asyncio.to_thread(_start_over, bundle)
-        world = await asyncio.to_thread(World, bundle)
-        graph = build_tool_graph(world)
-        async with open_pool(bundle, deps.runtime, 1) as pool:
-            await observe(graph, world, pool.instances[0])
-        if deps.engine("synthesizer") == "llm":
-            await _judge_edges(graph, world, deps)
-        await asyncio.to_thread(_write_graph, bundle, world, graph)
+        await make_tool_graph(bundle, deps)
         return {
             "tried": {"graph": 0, "program": 0},
             "kept": {"graph": 0, "program": 0},
@@ -243,14 +236,6 @@ async def persist(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         return {}
 
 
-async def _judge_edges(graph: nx.DiGraph, world: World, deps: Deps) -> None:
-    try:
-        struck = await judge_edges(graph, world, deps.model("synthesizer"))
-        deps.note(f"the model struck {struck} doubtful edges of {world.id}")
-    except ModelError as problem:
-        deps.note(f"the tool graph of {world.id} stays as computed: {problem}")
-
-
 def _persist(bundle: Bundle, append: bool) -> None:
     if not (bundle.root / KEPT).exists():  # a kill came between this work and its checkpoint
         return
@@ -328,9 +313,3 @@ def guidelines_of(state: State) -> list[Guideline]:
 def _start_over(bundle: Bundle) -> None:
     for name in (CANDIDATES, KEPT):
         (bundle.root / name).unlink(missing_ok=True)
-
-
-def _write_graph(bundle: Bundle, world: World, graph: nx.DiGraph) -> None:
-    """The head carries a hash over the other files, so it is written after them."""
-    write_tool_graph(bundle, graph)
-    bundle.write_environment(world.environment)
