@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from agent_world.cli_options import Machine, show
 from agent_world.errors import UsageError
 from agent_world.progress import Progress
 from agent_world.settings import Rung, load_settings
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from agent_world.evals.bench.registry import CaseResult, ConformanceReport
 
 bench_app = typer.Typer(no_args_is_help=True, help="Certify a runtime backend, and measure.")
-Machine = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 _STATUS = {"passed": "[green]passed[/]", "failed": "[red]FAILED[/]", "not_applicable": "[dim]not applicable[/]"}
 
 
@@ -33,15 +33,7 @@ def list_benchmarks(machine: Machine = False) -> None:
         "tau2-gold": "Do tools written from tau2's retail data and specs accept its tasks' gold action lists?",
         "taxonomy": "Many servers as themes: how fast, and do the clusters agree with a catalogue's own categories?",
     }
-    if machine:
-        print(json.dumps([{"name": name, "question": question} for name, question in rows.items()], indent=1))
-        return
-    table = Table(box=None)
-    table.add_column("benchmark")
-    table.add_column("question")
-    for name, question in rows.items():
-        table.add_row(name, question)
-    Console(highlight=False).print(table)
+    show([{"name": name, "question": question} for name, question in rows.items()], machine)
 
 
 @bench_app.command()
@@ -121,7 +113,6 @@ def tau2_gold(
     machine: Machine = False,
 ) -> None:
     """Import tau2's retail data, write its tools, and replay the gold action lists of its tasks on them."""
-    from agent_world.cli_options import show
     from agent_world.evals.bench.tau2_gold import replay_gold
 
     progress = Progress(Console(highlight=False, stderr=machine))

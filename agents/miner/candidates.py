@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from agent_world.agents.miner.fit import Fit
 from agent_world.agents.miner.records import RECORD_CELL, joined_records
-from agent_world.schema import Source
+from agent_world.schema import Json, Source
 from agent_world.tools.tables import DataTable, plural, read_table, singular, snake_case
 from agent_world.tools.web.page import RawTable
 
@@ -146,3 +146,15 @@ def _distinct_names(found: list[Candidate]) -> list[Candidate]:
         taken.add(name)
         named.append(replace(candidate, table=replace(candidate.table, name=name)))
     return named
+
+
+def shown(candidate: Candidate, rows: int) -> dict[str, Json]:
+    """What a model is told of a candidate: its columns with their types, and the first rows."""
+    table = candidate.table
+    return {
+        "name": candidate.name,
+        "title": candidate.title,
+        "rows": len(table.rows),
+        "columns": dict(zip(table.columns, table.types, strict=True)),
+        "first_rows": [list(row) for row in table.rows[:rows]],
+    }

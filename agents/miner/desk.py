@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent_world.agents.miner.candidates import Candidate
+from agent_world.agents.miner.candidates import Candidate, shown
 from agent_world.agents.miner.crawl import Crawler, Lead, Reading, search_leads
 from agent_world.errors import WebError
 from agent_world.schema import Json
@@ -66,7 +66,7 @@ class Desk:
             case "open" | "download":
                 return await self._open(arguments["address"], "page" if tool == "open" else "download")
             case "tables":
-                return json.dumps([_shown(c) for c in await self._found()], ensure_ascii=False)
+                return json.dumps([shown(c, SHOWN_ROWS) for c in await self._found()], ensure_ascii=False)
             case "python":
                 return await self.interpret(arguments["code"], await self._found())
         known = [candidate.name for candidate in await self._found()]
@@ -123,14 +123,3 @@ def _check(tool: str, arguments: Mapping[str, Json]) -> None:
             raise DeskError(f"{tool} needs {name}, {'a list of strings' if kind == 'array' else 'a string'}.")
     if unknown := sorted(set(arguments) - set(wanted)):
         raise DeskError(f"{tool} takes no {unknown[0]}.")
-
-
-def _shown(candidate: Candidate) -> dict[str, Json]:
-    table = candidate.table
-    return {
-        "name": candidate.name,
-        "title": candidate.title,
-        "rows": len(table.rows),
-        "columns": dict(zip(table.columns, table.types, strict=True)),
-        "first_rows": [list(row) for row in table.rows[:SHOWN_ROWS]],
-    }
