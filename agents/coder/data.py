@@ -17,6 +17,7 @@ from typing import Any
 from agent_world.errors import StoreError
 from agent_world.memory.store import Bundle
 from agent_world.schema import Column, Table
+from agent_world.tools.sql import sql_name
 
 Row = dict[str, Any]
 
@@ -40,11 +41,11 @@ class Data:
         connection.row_factory = sqlite3.Row
         connection.create_function("fold", 1, lambda text: None if text is None else str(text).casefold())
         for table in self.tables:
-            names = ", ".join(quoted(column.name) for column in table.columns)
-            connection.execute(f"CREATE TABLE {quoted(table.name)} ({names})")
+            names = ", ".join(sql_name(column.name) for column in table.columns)
+            connection.execute(f"CREATE TABLE {sql_name(table.name)} ({names})")
             marks = ", ".join("?" * len(table.columns))
             values = [tuple(row.values()) for row in self.rows[table.name]]
-            connection.executemany(f"INSERT INTO {quoted(table.name)} VALUES ({marks})", values)
+            connection.executemany(f"INSERT INTO {sql_name(table.name)} VALUES ({marks})", values)
         return connection
 
     def table(self, name: str) -> Table:
@@ -57,7 +58,7 @@ class Data:
     def select(self, table: Table, rest: str = "", *values: Any) -> list[Row]:
         """Whole rows in stored order, or as `rest` (WHERE, ORDER BY) says."""
         order = "" if "ORDER BY" in rest else " ORDER BY rowid"
-        found = self._sql.execute(f"SELECT * FROM {quoted(table.name)} {rest}{order}", values)
+        found = self._sql.execute(f"SELECT * FROM {sql_name(table.name)} {rest}{order}", values)
         return [{c.name: _boolean(row[c.name], c) for c in table.columns} for row in found]
 
     def values(self, table: Table, column: str) -> list[Any]:
@@ -66,10 +67,6 @@ class Data:
     def children(self, table: Table) -> list[tuple[Table, str, str]]:
         """`(child, its column, our column)` of every foreign key that leads here."""
         return [(t, k.column, k.target) for t in self.tables for k in t.foreign_keys if k.table == table.name]
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def read_data(bundle: Bundle) -> Data:
@@ -93,7 +90,7 @@ def _read(path: Path, table: Table) -> list[Row]:
             return list(csv.DictReader(file))
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         connection.row_factory = sqlite3.Row
-        return [dict(row) for row in connection.execute(f"SELECT * FROM {quoted(table.name)} ORDER BY rowid")]
+        return [dict(row) for row in connection.execute(f"SELECT * FROM {sql_name(table.name)} ORDER BY rowid")]
 
 
 def _row(table: Table, stored: Row) -> Row:

@@ -5,9 +5,10 @@ from collections import Counter
 from typing import Any
 
 from agent_world.agents.coder.cases import Case, call, checked, paged, refused, telling, unknown
-from agent_world.agents.coder.data import Data, Row, quoted
+from agent_world.agents.coder.data import Data, Row
 from agent_world.agents.coder.design import Design
 from agent_world.agents.coder.spec import MOST, TOP, joined_name, optional, places, shown
+from agent_world.tools.sql import sql_name
 
 SQL_FUNCTIONS = {"mean": "AVG", "sum": "SUM", "max": "MAX", "min": "MIN"}
 
@@ -28,7 +29,9 @@ def _joined(data: Data, design: Design, row: Row) -> Row:
     if design.kind != "joined" or design.link is None:
         return row
     parent, value = data.table(design.link.table), row[design.link.column]
-    sql = f"SELECT {quoted(design.column or '')} FROM {quoted(parent.name)} WHERE {quoted(design.link.target)} = ?"
+    sql = (
+        f"SELECT {sql_name(design.column or '')} FROM {sql_name(parent.name)} WHERE {sql_name(design.link.target)} = ?"
+    )
     return {**row, joined_name(design): None if value is None else data.ask(sql, value)}
 
 
@@ -54,7 +57,7 @@ def search_cases(data: Data, design: Design, rng: random.Random) -> list[Case]:
 
 
 def _containing(data: Data, design: Design, text: str) -> list[Row]:
-    return data.select(design.table, f"WHERE instr(fold({quoted(design.column or '')}), fold(?)) > 0", text)
+    return data.select(design.table, f"WHERE instr(fold({sql_name(design.column or '')}), fold(?)) > 0", text)
 
 
 def _part(texts: list[str]) -> str:
@@ -92,7 +95,7 @@ def _no_page(design: Design, by: Any) -> tuple[str, ...]:
 def count_cases(data: Data, design: Design, rng: random.Random) -> list[Case]:
     big, small = _extremes(data, design)
     other = rng.choice([v for v in data.values(design.table, design.by or "") if v is not None])
-    sql = f"SELECT count(*) FROM {quoted(design.table.name)} WHERE {quoted(design.by or '')} = ?"
+    sql = f"SELECT count(*) FROM {sql_name(design.table.name)} WHERE {sql_name(design.by or '')} = ?"
     named = {"counts the largest group": big, "counts the smallest group": small, "counts another group": other}
     unlike = {name: value for i, (name, value) in enumerate(named.items()) if value not in list(named.values())[:i]}
     found = [
@@ -128,7 +131,7 @@ def _extremes(data: Data, design: Design) -> tuple[Any, Any]:
 
 
 def _group(data: Data, design: Design, value: Any, rest: str = "") -> list[Row]:
-    return data.select(design.table, f"WHERE {quoted(design.by or '')} = ? {rest}", value)
+    return data.select(design.table, f"WHERE {sql_name(design.by or '')} = ? {rest}", value)
 
 
 # --- Numbers -------------------------------------------------------------------------------------------
@@ -174,9 +177,9 @@ def _no_argument(design: Design) -> tuple[str, ...]:
 
 
 def _value(data: Data, design: Design, *by: Any) -> tuple[str, ...]:
-    where = f"WHERE {quoted(design.by or '')} = ?" if by else ""
+    where = f"WHERE {sql_name(design.by or '')} = ?" if by else ""
     function = SQL_FUNCTIONS[design.function or ""]
-    sql = f"SELECT {function}({quoted(design.column or '')}) FROM {quoted(design.table.name)} {where}"
+    sql = f"SELECT {function}({sql_name(design.column or '')}) FROM {sql_name(design.table.name)} {where}"
     expected = data.ask(sql, *by)
     got = call(design, by=by[0]) if by else call(design)
     if isinstance(expected, int) or design.function in ("max", "min"):
@@ -185,7 +188,7 @@ def _value(data: Data, design: Design, *by: Any) -> tuple[str, ...]:
 
 
 def top_cases(data: Data, design: Design, rng: random.Random) -> list[Case]:
-    columns, column = shown(data, design), quoted(design.column or "")
+    columns, column = shown(data, design), sql_name(design.column or "")
     order = f"ORDER BY {column} DESC, rowid"
     rows = data.select(design.table, f"WHERE {column} IS NOT NULL {order}")
     found = [

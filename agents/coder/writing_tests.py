@@ -5,10 +5,11 @@ from collections import Counter
 from typing import Any
 
 from agent_world.agents.coder.cases import Case, assigned, call, checked, refused, telling, unknown, wrong_type
-from agent_world.agents.coder.data import Data, Row, cell, quoted
+from agent_world.agents.coder.data import Data, Row, cell
 from agent_world.agents.coder.design import Design, link_of, numbered_key
 from agent_world.agents.coder.spec import choices, least
 from agent_world.schema import Column, Table
+from agent_world.tools.sql import sql_name
 
 BEFORE = "before = stored()"
 
@@ -119,7 +120,7 @@ def new_row(data: Data, design: Design, rng: random.Random) -> Row:
     row = {}
     for column in table.columns:
         if column.name == own:
-            row[own] = data.ask(f"SELECT MAX({quoted(own)}) FROM {quoted(table.name)}") + 1
+            row[own] = data.ask(f"SELECT MAX({sql_name(own)}) FROM {sql_name(table.name)}") + 1
         elif column.name in (table.primary_key, table.label):
             row[column.name] = unknown(data.values(table, column.name), column)
         else:
@@ -185,7 +186,7 @@ def _references(data: Data, table: Table, row: Row) -> int:
 
 
 def _counted(data: Data, table: str, column: str, value: Any) -> int:
-    found: int = data.ask(f"SELECT count(*) FROM {quoted(table)} WHERE {quoted(column)} = ?", value)
+    found: int = data.ask(f"SELECT count(*) FROM {sql_name(table)} WHERE {sql_name(column)} = ?", value)
     return found
 
 
@@ -205,7 +206,7 @@ def reassign_cases(data: Data, design: Design, rng: random.Random) -> list[Case]
     ]
     if not others:
         return found
-    moved = data.select(table, f"WHERE {quoted(design.column or '')} = ?", old)
+    moved = data.select(table, f"WHERE {sql_name(design.column or '')} = ?", old)
     change = _stored(table, {design.column or "": new})
     expected = {f"{table.name}/{row[design.key]}": change for row in moved}
     got = checked(call(design, **{"from": old, "to": new}), {"moved": len(moved)})

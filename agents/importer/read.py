@@ -14,6 +14,7 @@ from agent_world.agents.importer.report import Placed
 from agent_world.agents.importer.shape import key_field
 from agent_world.errors import UsageError
 from agent_world.schema import Json
+from agent_world.tools.sql import sql_name
 from agent_world.tools.strict_json import finite_float, refuse_constant, unique_keys
 from agent_world.tools.tables import snake_case
 
@@ -145,19 +146,14 @@ def _sqlite(path: Path, name: str) -> Iterator[Collection]:
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
         for (table,) in connection.execute(listed).fetchall():
-            quoted = '"' + table.replace('"', '""') + '"'
-            columns = connection.execute(f"PRAGMA table_info({quoted})").fetchall()
+            columns = connection.execute(f"PRAGMA table_info({sql_name(table)})").fetchall()
             names, kinds = [column[1] for column in columns], [column[2].upper() for column in columns]
-            rows = connection.execute(f"SELECT {', '.join(map(_quoted, names))} FROM {quoted}").fetchall()
+            rows = connection.execute(f"SELECT {', '.join(map(sql_name, names))} FROM {sql_name(table)}").fetchall()
             keys = [column[1] for column in columns if column[5]]
             records = [dict(zip(names, map(_cell, row, kinds), strict=True)) for row in rows]
             if records:
                 key = keys[0] if len(keys) == 1 else None
                 yield Collection(snake_case(table) or "table", f"{name}: {table}", name, records, key)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _cell(value: Any, kind: str) -> Json:

@@ -7,12 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from agent_world.schema import RowChange, StateDiff, Table
+from agent_world.tools.sql import sql_name
 from agent_world.tools.tables.files import read_rows
-
-
-def name(identifier: str) -> str:
-    """An SQL name."""
-    return '"' + identifier.replace('"', '""') + '"'
 
 
 def quoted(value: Any) -> str:
@@ -46,7 +42,7 @@ class Tables:
         """Rows by key, as text."""
         found = self.schema[table]
         columns = [column.name for column in found.columns]
-        rows = [dict(zip(columns, row, strict=True)) for row in self.all(f"SELECT * FROM {name(table)}")]
+        rows = [dict(zip(columns, row, strict=True)) for row in self.all(f"SELECT * FROM {sql_name(table)}")]
         return {str(row[found.primary_key]): row for row in rows}
 
     def after(
@@ -60,7 +56,9 @@ class Tables:
                 self.connection.execute(statement)
             diff = StateDiff(changes=tuple(c for t in sorted(before) for c in difference(t, before[t], self.rows(t))))
             cells = {
-                key: self.one(f"SELECT {name(column)} FROM {name(table)} WHERE {name(by)} = {quoted(value)}")
+                key: self.one(
+                    f"SELECT {sql_name(column)} FROM {sql_name(table)} WHERE {sql_name(by)} = {quoted(value)}"
+                )
                 for key, (column, table, by, value) in reads.items()
             }
         finally:
@@ -90,7 +88,7 @@ def load(database: Path, schema: Mapping[str, Table]) -> Tables:
     connection.create_function("fold", 1, lambda text: str(text or "").casefold(), deterministic=True)
     for table in schema.values():
         columns = [column.name for column in table.columns]
-        connection.execute(f"CREATE TABLE {name(table.name)} ({', '.join(map(name, columns))})")
+        connection.execute(f"CREATE TABLE {sql_name(table.name)} ({', '.join(map(sql_name, columns))})")
         marks = ", ".join("?" * len(columns))
-        connection.executemany(f"INSERT INTO {name(table.name)} VALUES ({marks})", read_rows(database, table).rows)
+        connection.executemany(f"INSERT INTO {sql_name(table.name)} VALUES ({marks})", read_rows(database, table).rows)
     return Tables(connection, schema)

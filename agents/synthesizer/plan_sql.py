@@ -10,8 +10,9 @@ from typing import Any
 
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer.meaning import Subject, Where
-from agent_world.agents.synthesizer.plan_database import Tables, name, quoted
+from agent_world.agents.synthesizer.plan_database import Tables, quoted
 from agent_world.schema import StateDiff
+from agent_world.tools.sql import sql_name
 
 _FUNCTIONS = {"sum": "sum", "mean": "avg", "min": "min", "max": "max", "count": "count"}
 
@@ -69,7 +70,7 @@ class Reading:
             case p.Cell():
                 table = table_of(found.row)
                 attr = self.attr(table, found.attr)
-                return self.tables.one(f"SELECT {attr} FROM {name(table)} r WHERE {self.one(found.row)}")
+                return self.tables.one(f"SELECT {attr} FROM {sql_name(table)} r WHERE {self.one(found.row)}")
             case p.Best():
                 return self._best(found)
             case p.Listing():
@@ -106,7 +107,7 @@ class Reading:
 
     def rows(self, of: p.Selection) -> str:
         conditions = [*(self.where(of.table, w) for w in of.group.where), *(self.test(of.table, t) for t in of.tests)]
-        return f"FROM {name(of.table)} r WHERE {' AND '.join(conditions) or '1'}"
+        return f"FROM {sql_name(of.table)} r WHERE {' AND '.join(conditions) or '1'}"
 
     def one(self, row: p.Row) -> str:
         """A condition that exactly one row meets."""
@@ -116,22 +117,24 @@ class Reading:
             by, edge = self.attr(row.of.table, row.by), "max" if row.highest else "min"
             rows = self.rows(row.of)
             condition = f"{rows.partition(' WHERE ')[2]} AND {by} = (SELECT {edge}({by}) {rows})"
-        count = self.tables.one(f"SELECT count(*) FROM {name(table_of(row))} r WHERE {condition}")
+        count = self.tables.one(f"SELECT count(*) FROM {sql_name(table_of(row))} r WHERE {condition}")
         if count != 1:
             raise Undetermined(f"{count} rows of {table_of(row)} are pointed at where one is meant")
         return condition
 
     def subject(self, subject: Subject) -> str:
         if subject.of is None:
-            return f"r.{name(subject.column)} = {quoted(subject.value)}"
+            return f"r.{sql_name(subject.column)} = {quoted(subject.value)}"
         raise Undetermined(f"a {subject.kind} of a plan is pointed at in a way that no query knows")
 
     def where(self, table: str, where: Where) -> str:
-        column = f"r.{name(where.column)}"
+        column = f"r.{sql_name(where.column)}"
         if where.subject is not None:
             link = next(k for k in self.tables.schema[table].foreign_keys if k.column == where.column)
             self.one(p.One(subject=where.subject))
-            owner = f"SELECT r.{name(link.target)} FROM {name(link.table)} r WHERE {self.subject(where.subject)}"
+            owner = (
+                f"SELECT r.{sql_name(link.target)} FROM {sql_name(link.table)} r WHERE {self.subject(where.subject)}"
+            )
             return f"{column} = ({owner})"
         if where.contains:
             return f"instr(fold({column}), fold({quoted(where.value)})) > 0"
@@ -143,14 +146,15 @@ class Reading:
     def attr(self, table: str, attr: p.Attr) -> str:
         """SQL for a value of row `r`."""
         if attr.own:
-            return f"r.{name(attr.column)}"
+            return f"r.{sql_name(attr.column)}"
         if not attr.children:
             link = next(k for k in self.tables.schema[table].foreign_keys if k.column == attr.via)
-            parent = f"SELECT x.{name(attr.column)} FROM {name(link.table)} x"
-            return f"({parent} WHERE x.{name(link.target)} = r.{name(attr.via)})"
+            parent = f"SELECT x.{sql_name(attr.column)} FROM {sql_name(link.table)} x"
+            return f"({parent} WHERE x.{sql_name(link.target)} = r.{sql_name(attr.via)})"
         link = next(k for k in self.tables.schema[attr.children].foreign_keys if k.column == attr.via)
-        figure = f"{_FUNCTIONS[attr.function]}({f'x.{name(attr.column)}' if attr.column else '*'})"
-        return f"(SELECT {figure} FROM {name(attr.children)} x WHERE x.{name(attr.via)} = r.{name(link.target)})"
+        figure = f"{_FUNCTIONS[attr.function]}({f'x.{sql_name(attr.column)}' if attr.column else '*'})"
+        children = f"{sql_name(attr.children)} x WHERE x.{sql_name(attr.via)} = r.{sql_name(link.target)}"
+        return f"(SELECT {figure} FROM {children})"
 
     # --- Changes ---
 
@@ -159,27 +163,29 @@ class Reading:
         table = target.table if isinstance(target, p.Selection) else table_of(target)
         key = self.tables.schema[table].primary_key
         rows = (
-            self.rows(target) if isinstance(target, p.Selection) else f"FROM {name(table)} r WHERE {self.one(target)}"
+            self.rows(target)
+            if isinstance(target, p.Selection)
+            else f"FROM {sql_name(table)} r WHERE {self.one(target)}"
         )
-        return table, key, [value for (value,) in self.tables.all(f"SELECT r.{name(key)} {rows}")]
+        return table, key, [value for (value,) in self.tables.all(f"SELECT r.{sql_name(key)} {rows}")]
 
     def _put(self, node: p.Put) -> None:
         table, key, keys = self._targets(node.target)
         value = quoted(self.value(node.value))
         for found in keys:
-            where = f"{name(key)} = {quoted(found)}"
-            self.statements.append(f"UPDATE {name(table)} SET {name(node.column)} = {value} WHERE {where}")
+            where = f"{sql_name(key)} = {quoted(found)}"
+            self.statements.append(f"UPDATE {sql_name(table)} SET {sql_name(node.column)} = {value} WHERE {where}")
             self.written = (table, key, found)
 
     def _remove(self, target: p.Row | p.Selection) -> None:
         table, key, keys = self._targets(target)
-        self.statements += [f"DELETE FROM {name(table)} WHERE {name(key)} = {quoted(found)}" for found in keys]
+        self.statements += [f"DELETE FROM {sql_name(table)} WHERE {sql_name(key)} = {quoted(found)}" for found in keys]
 
     def _add(self, node: p.Add) -> None:
         values = {column: self.value(value) for column, value in node.values}
-        columns = ", ".join(map(name, values))
+        columns = ", ".join(map(sql_name, values))
         self.statements.append(
-            f"INSERT INTO {name(node.table)} ({columns}) VALUES ({', '.join(map(quoted, values.values()))})"
+            f"INSERT INTO {sql_name(node.table)} ({columns}) VALUES ({', '.join(map(quoted, values.values()))})"
         )
         key = self.tables.schema[node.table].primary_key
         if key in values:

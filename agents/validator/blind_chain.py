@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agent_world.agents.synthesizer.plan_database import Tables, difference, name, quoted
+from agent_world.agents.synthesizer.plan_database import Tables, difference, quoted
 from agent_world.agents.synthesizer.plan_sql import Undetermined
 from agent_world.agents.synthesizer.world import PAGE, Action, World
 from agent_world.agents.validator.literals import references
 from agent_world.agents.validator.replay import MissingPath, at, folded
 from agent_world.schema import Answer, Chain, Fold, Ref, StateDiff, Step
+from agent_world.tools.sql import sql_name
 
 TOP = 5
 """Rows of a ranking where the call does not say how many."""
@@ -70,7 +71,7 @@ def _run(world: World, tables: Tables, step: Step, outputs: list[Any]) -> Any:
             function = _FUNCTIONS.get(action.operation.function or "", "avg")
             return {
                 "value": tables.one(
-                    f"SELECT {function}(r.{name(action.operation.column or '')}) {_rows(action, given)}"
+                    f"SELECT {function}(r.{sql_name(action.operation.column or '')}) {_rows(action, given)}"
                 )
             }
     if action.operation.function == "reassign":
@@ -94,7 +95,7 @@ def _page(action: Action, rows: list[dict[str, Any]], given: Mapping[str, Any]) 
 
 def _moved(tables: Tables, action: Action, given: Mapping[str, Any]) -> dict[str, Any]:
     """All rows of one parent go to another."""
-    table, column = name(action.table.name), name(action.operation.column or "")
+    table, column = sql_name(action.table.name), sql_name(action.operation.column or "")
     source = next(value for argument, value in given.items() if argument.startswith("from"))
     target = next(value for argument, value in given.items() if argument.startswith("to"))
     moved = tables.one(f"SELECT count(*) FROM {table} WHERE {column} = {quoted(source)}")
@@ -109,10 +110,10 @@ def _rows(action: Action, given: Mapping[str, Any]) -> str:
         if column is None:
             continue
         if action.kind == "search":
-            conditions.append(f"instr(fold(r.{name(column)}), fold({quoted(value)})) > 0")
+            conditions.append(f"instr(fold(r.{sql_name(column)}), fold({quoted(value)})) > 0")
         else:
-            conditions.append(f"r.{name(column)} = {quoted(value)}")
-    return f"FROM {name(action.table.name)} r WHERE {' AND '.join(conditions) or '1'}"
+            conditions.append(f"r.{sql_name(column)} = {quoted(value)}")
+    return f"FROM {sql_name(action.table.name)} r WHERE {' AND '.join(conditions) or '1'}"
 
 
 def _found(tables: Tables, action: Action, sql: str) -> list[dict[str, Any]]:
@@ -122,10 +123,10 @@ def _found(tables: Tables, action: Action, sql: str) -> list[dict[str, Any]]:
 
 def _one(tables: Tables, action: Action, given: Mapping[str, Any]) -> Any:
     """The row of a key: as it is, as it is after an update, or as it was before it was deleted."""
-    table, key = name(action.table.name), given.get(action.key or "")
-    where = f"WHERE {name(action.table.primary_key)} = {quoted(key)}"
+    table, key = sql_name(action.table.name), given.get(action.key or "")
+    where = f"WHERE {sql_name(action.table.primary_key)} = {quoted(key)}"
     if action.kind == "update":
-        cells = [f"{name(c)} = {quoted(given[a])}" for a, c in action.values.items() if a in given]
+        cells = [f"{sql_name(c)} = {quoted(given[a])}" for a, c in action.values.items() if a in given]
         tables.connection.execute(f"UPDATE {table} SET {', '.join(cells)} {where}")
     rows = _found(tables, action, f"SELECT * FROM {table} {where}")
     if len(rows) != 1:
@@ -140,9 +141,9 @@ def _created(tables: Tables, action: Action, given: Mapping[str, Any]) -> Any:
     row = {column: given.get(argument) for argument, column in action.values.items()}
     key = action.table.primary_key
     if row.get(key) is None and action.table.column(key).type == "integer":
-        row[key] = tables.one(f"SELECT max({name(key)}) + 1 FROM {name(action.table.name)}")
-    columns, values = ", ".join(map(name, row)), ", ".join(quoted(v) for v in row.values())
-    tables.connection.execute(f"INSERT INTO {name(action.table.name)} ({columns}) VALUES ({values})")
+        row[key] = tables.one(f"SELECT max({sql_name(key)}) + 1 FROM {sql_name(action.table.name)}")
+    columns, values = ", ".join(map(sql_name, row)), ", ".join(quoted(v) for v in row.values())
+    tables.connection.execute(f"INSERT INTO {sql_name(action.table.name)} ({columns}) VALUES ({values})")
     full = {column.name: row.get(column.name) for column in action.table.columns}
     return _shown(tables, action, full, action.operation.outputs)
 
@@ -162,8 +163,8 @@ def _of_parent(tables: Tables, action: Action, row: Mapping[str, Any], table: st
     link = next((k for k in action.table.foreign_keys if k.table == table), None)
     if link is None:
         return None
-    where = f"WHERE {name(link.target)} = {quoted(row.get(link.column))}"
-    return tables.one(f"SELECT {name(column)} FROM {name(table)} {where}")
+    where = f"WHERE {sql_name(link.target)} = {quoted(row.get(link.column))}"
+    return tables.one(f"SELECT {sql_name(column)} FROM {sql_name(table)} {where}")
 
 
 def _put(shown: dict[str, Any], path: list[str], value: Any) -> None:

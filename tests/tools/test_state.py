@@ -11,6 +11,7 @@ from agent_world.errors import SandboxError
 from agent_world.schema import Column, DatabaseSchema, Table
 from agent_world.tools.files import Files, pack, read_files, seal, unpack, write_files
 from agent_world.tools.state import State, diff, read_state
+from tests.sqlite_files import sqlite_bytes
 from tests.worlds import library_schema, make_library
 
 LIMIT = 10_000_000
@@ -19,15 +20,6 @@ UNKNOWN = DatabaseSchema()
 
 def state_of(schema: DatabaseSchema = UNKNOWN, **files: bytes) -> State:
     return read_state(Files({name.replace("__", "."): content for name, content in files.items()}), schema)
-
-
-def sqlite_bytes(path: Path, *statements: str) -> bytes:
-    connection = sqlite3.connect(path)
-    with connection:
-        for statement in statements:
-            connection.execute(statement)
-    connection.close()
-    return path.read_bytes()
 
 
 def changes(before: State, after: State) -> list[tuple[str, str, str]]:

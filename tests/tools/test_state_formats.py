@@ -10,6 +10,7 @@ import pytest
 from agent_world.schema import Column, DatabaseSchema, RowChange, Table
 from agent_world.tools.files import Files
 from agent_world.tools.state import State, diff, read_state
+from tests.sqlite_files import sqlite_bytes
 
 UNKNOWN = DatabaseSchema()
 
@@ -30,15 +31,6 @@ def listed(name: str, file: str, key: str = "id") -> Table:
     return Table.model_validate(
         {"name": name, "file": file, "format": form, "rows": 1, "columns": columns, "primary_key": key}
     )
-
-
-def database(path: Path, *statements: str) -> bytes:
-    connection = sqlite3.connect(path)
-    with connection:
-        for statement in statements:
-            connection.execute(statement)
-    connection.close()
-    return path.read_bytes()
 
 
 # --- JSON, JSON Lines, YAML --------------------------------------------------------------------------
@@ -172,7 +164,7 @@ def test_a_table_that_goes_without_having_had_rows_shows() -> None:
 
 
 def test_composite_keys_and_tables_without_rowid(tmp_path: Path) -> None:
-    content = database(
+    content = sqlite_bytes(
         tmp_path / "a.db",
         "CREATE TABLE seats (b TEXT, a INT, n INT, PRIMARY KEY (a, b)) WITHOUT ROWID",
         "INSERT INTO seats VALUES ('x', 1, 5), ('y', 1, 6)",
@@ -215,7 +207,7 @@ def test_a_change_of_an_sqlite_schema_or_type_shows(
 ) -> None:
     path = tmp_path / "a.sqlite"
     first = "CREATE TABLE t (x INTEGER PRIMARY KEY, y)", "CREATE TABLE empty (x)", "CREATE INDEX i ON t (x)"
-    before = database(path, *first, "INSERT INTO t VALUES (1, 2)")
+    before = sqlite_bytes(path, *first, "INSERT INTO t VALUES (1, 2)")
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute(statement)
     connection.close()
@@ -224,13 +216,15 @@ def test_a_change_of_an_sqlite_schema_or_type_shows(
 
 
 def test_sqlite_is_known_by_its_first_bytes(tmp_path: Path) -> None:
-    content = database(tmp_path / "x", "CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    content = sqlite_bytes(tmp_path / "x", "CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
     assert list(read(store=content).tables) == ["store:t"]
 
 
 def test_texts_that_are_not_utf8_stay_apart(tmp_path: Path) -> None:
     states = [
-        read(a__db=database(tmp_path / f"{n}", "CREATE TABLE t (x)", f"INSERT INTO t VALUES (CAST(x'{n}' AS TEXT))"))
+        read(
+            a__db=sqlite_bytes(tmp_path / f"{n}", "CREATE TABLE t (x)", f"INSERT INTO t VALUES (CAST(x'{n}' AS TEXT))")
+        )
         for n in ("ff", "fe")
     ]
     assert states[0].hash() != states[1].hash()

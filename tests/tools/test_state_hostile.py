@@ -14,6 +14,7 @@ from agent_world.schema import DatabaseSchema, StateDiff
 from agent_world.tools.files import Files
 from agent_world.tools.state import State, diff, read_state
 from agent_world.tools.state.lines import line_changes
+from tests.sqlite_files import sqlite_bytes
 
 UNKNOWN = DatabaseSchema()
 ENDINGS = ("json", "jsonl", "yaml", "csv", "tsv", "sqlite", "md", "txt", "bin")
@@ -21,15 +22,6 @@ ENDINGS = ("json", "jsonl", "yaml", "csv", "tsv", "sqlite", "md", "txt", "bin")
 
 def read(name: str, content: bytes) -> State:
     return read_state(Files({name: content}), UNKNOWN)
-
-
-def database(path: Path, *statements: str) -> bytes:
-    connection = sqlite3.connect(path)
-    with connection:
-        for statement in statements:
-            connection.execute(statement)
-    connection.close()
-    return path.read_bytes()
 
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -80,16 +72,16 @@ def test_whatever_a_file_holds_is_a_state_that_can_be_written_down(name: str, co
 def test_a_default_that_counts_for_every_row_does_not_fill_the_memory(tmp_path: Path) -> None:
     many = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n LIMIT 5000) INSERT INTO t SELECT i FROM n"
     long = "x" * 1_000_000
-    content = database(tmp_path / "a", "CREATE TABLE t (i)", many, f"ALTER TABLE t ADD COLUMN y DEFAULT '{long}'")
+    content = sqlite_bytes(tmp_path / "a", "CREATE TABLE t (i)", many, f"ALTER TABLE t ADD COLUMN y DEFAULT '{long}'")
     assert "bytes of values" in read("a.sqlite", content).tables["files"]["a.sqlite"]["problem"]
 
 
 def test_too_many_rows_and_cells_of_sqlite_are_a_stated_problem(tmp_path: Path) -> None:
     many = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n LIMIT {}) INSERT INTO t (c0) SELECT i FROM n"
     columns = ", ".join(f"c{n}" for n in range(1000))
-    wide = database(tmp_path / "wide", f"CREATE TABLE t ({columns})", many.format(3000))
+    wide = sqlite_bytes(tmp_path / "wide", f"CREATE TABLE t ({columns})", many.format(3000))
     assert "cells" in read("a.sqlite", wide).tables["files"]["a.sqlite"]["problem"]
-    deep = database(tmp_path / "deep", "CREATE TABLE t (c0)", many.format(100_001))
+    deep = sqlite_bytes(tmp_path / "deep", "CREATE TABLE t (c0)", many.format(100_001))
     assert "rows" in read("a.sqlite", deep).tables["files"]["a.sqlite"]["problem"]
 
 
@@ -97,7 +89,7 @@ def test_a_journal_cannot_make_the_trusted_side_open_or_delete_a_file_it_names(t
     precious = tmp_path / "precious"
     precious.write_text("data")
     path = tmp_path / "a.sqlite"
-    database(path, "CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    sqlite_bytes(path, "CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA cache_size = 1")
     connection.executemany("INSERT INTO t VALUES (?)", [(b"x" * 3000,)] * 50)
@@ -116,14 +108,14 @@ def test_a_journal_cannot_make_the_trusted_side_open_or_delete_a_file_it_names(t
 
 @pytest.mark.parametrize("column", ["CAST(x'ff' AS TEXT)", "x'ff'", "9223372036854775807", "-9223372036854775808"])
 def test_odd_values_of_sqlite_are_kept(tmp_path: Path, column: str) -> None:
-    content = database(tmp_path / "a", "CREATE TABLE t (x)", f"INSERT INTO t VALUES ({column})")
+    content = sqlite_bytes(tmp_path / "a", "CREATE TABLE t (x)", f"INSERT INTO t VALUES ({column})")
     found = diff(State({}), read("a.db", content))
     assert StateDiff.model_validate_json(found.model_dump_json()) == found
     assert len(found.changes) == 2
 
 
 def test_a_schema_with_names_that_are_no_text_never_raises(tmp_path: Path) -> None:
-    whole = database(tmp_path / "a", "CREATE TABLE tttt (cccc)", "INSERT INTO tttt VALUES (1)")
+    whole = sqlite_bytes(tmp_path / "a", "CREATE TABLE tttt (cccc)", "INSERT INTO tttt VALUES (1)")
     for old, new in (
         (b"cccc", b"\xff\xfe\xfd\xfc"),
         (b"tttt", b"\xff\xfe\xfd\xfc"),

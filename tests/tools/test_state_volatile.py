@@ -1,7 +1,6 @@
 """Parts of a database that take no part in its state."""
 
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from agent_world.settings import LocalRuntime
 from agent_world.tools.files import Files
 from agent_world.tools.runtime import open_runtime
 from agent_world.tools.state import check_volatile, diff, read_state
+from tests.sqlite_files import sqlite_bytes
 from tests.worlds import library_schema
 
 SCHEMA = library_schema()
@@ -21,15 +21,6 @@ UNKNOWN = DatabaseSchema()
 
 def volatile(*parts: str, base: DatabaseSchema = UNKNOWN) -> DatabaseSchema:
     return base.model_copy(update={"volatile": parts})
-
-
-def database(path: Path, *statements: str) -> bytes:
-    connection = sqlite3.connect(path)
-    with connection:
-        for statement in statements:
-            connection.execute(statement)
-    connection.close()
-    return path.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -65,8 +56,8 @@ def test_a_table_and_a_column_of_sqlite_may_be_volatile(tmp_path: Path) -> None:
         "CREATE TABLE quota (id INTEGER PRIMARY KEY, used)",
         "INSERT INTO quota VALUES (1, 0)",
     )
-    before = Files({"a.db": database(path, *first)})
-    after = Files({"a.db": database(path, "INSERT INTO log VALUES (random())", "UPDATE quota SET used = 5")})
+    before = Files({"a.db": sqlite_bytes(path, *first)})
+    after = Files({"a.db": sqlite_bytes(path, "INSERT INTO log VALUES (random())", "UPDATE quota SET used = 5")})
     schema = volatile("a.db:log", "a.db:quota.used")
     check_volatile(schema, before)
     assert diff(read_state(before, schema), read_state(after, schema)).changes == ()

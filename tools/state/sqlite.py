@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from agent_world.tools.sql import sql_name
 from agent_world.tools.state.model import MAX_CELLS, MAX_ROWS, Found, Row, Unreadable
 
 MAGIC = b"SQLite format 3\0"
@@ -111,20 +112,16 @@ def _definitions(connection: sqlite3.Connection) -> dict[str, Row]:
 
 
 def _table(connection: sqlite3.Connection, name: str, budget: _Budget) -> Found:
-    columns = [(row[1], row[5]) for row in connection.execute(f"PRAGMA table_xinfo({_quoted(name)})") if row[6] == 0]
+    columns = [(row[1], row[5]) for row in connection.execute(f"PRAGMA table_xinfo({sql_name(name)})") if row[6] == 0]
     if not all(isinstance(column, str) for column, _ in columns):
         raise Unreadable(f"not SQLite to be read: {name} has a column whose name is no text")
     key = [column for column, place in sorted(columns, key=lambda pair: pair[1]) if place]
-    stored = ", ".join(f"{_quoted(name)}.{_quoted(column)}" for column, _ in columns)
+    stored = ", ".join(f"{sql_name(name)}.{sql_name(column)}" for column, _ in columns)
     rows = []
-    for row in connection.execute(f"SELECT {stored} FROM {_quoted(name)}") if columns else ():
+    for row in connection.execute(f"SELECT {stored} FROM {sql_name(name)}") if columns else ():
         budget.spend(row)
         rows.append({column: _plain(value) for (column, _), value in zip(columns, row, strict=True)})
     return Found(name, rows, tuple(key))
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _plain(value: Any) -> Any:

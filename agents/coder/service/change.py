@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from agent_world.agents.coder.data import Data, quoted
+from agent_world.agents.coder.data import Data
 from agent_world.agents.coder.service.real import Real, keyed, owner_key, parts
 from agent_world.schema import Column, ForeignKey, Table
+from agent_world.tools.sql import sql_name
 from agent_world.tools.tables import singular, snake_case
 
 SETS = {"modify", "update", "change", "set", "edit", "replace", "swap"}
@@ -239,9 +240,9 @@ def _swap(data: Data, of: Parts, name: str) -> Swap:
 
 
 def _always_equal(data: Data, of: Parts, table: Table, target: str, column: str) -> bool:
-    part, other = quoted(of.table.name), quoted(table.name)
-    join = f"{part} AS p JOIN {other} AS o ON p.{quoted(of.column)} = o.{quoted(target)}"
-    differ = f"SELECT count(*) FROM {join} WHERE p.{quoted(column)} IS NOT o.{quoted(column)}"
+    part, other = sql_name(of.table.name), sql_name(table.name)
+    join = f"{part} AS p JOIN {other} AS o ON p.{sql_name(of.column)} = o.{sql_name(target)}"
+    differ = f"SELECT count(*) FROM {join} WHERE p.{sql_name(column)} IS NOT o.{sql_name(column)}"
     return bool(data.ask(differ) == 0)
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_world.agents.coder.cases import Case, assigned, checked, unknown
-from agent_world.agents.coder.data import Data, Row, cell, quoted
+from agent_world.agents.coder.data import Data, Row, cell
 from agent_world.agents.coder.service.change import Change, Parts, Reference, Swap
 from agent_world.agents.coder.service.details import Details, expected
 from agent_world.agents.coder.service.real import Real, part_name
 from agent_world.schema import Table
+from agent_world.tools.sql import sql_name
 
 MOST_PARTS = 2
 SAMPLES = 3
@@ -55,7 +56,7 @@ def _tables(change: Change, details: Details) -> list[str]:
 
 
 def _samples(data: Data, change: Change, rng: random.Random) -> list[Sample]:
-    where = f"WHERE {quoted(change.status or '')} = ?" if change.needs else ""
+    where = f"WHERE {sql_name(change.status or '')} = ?" if change.needs else ""
     rows = data.select(change.table, where, *([change.needs] if change.needs else []))
     rng.shuffle(rows)
     found: list[Sample] = []
@@ -90,7 +91,7 @@ def _fitting(data: Data, reference: Reference, row: Row) -> list[Row]:
     if reference.shared is None:
         return data.select(reference.table)
     mine, theirs = reference.shared
-    return data.select(reference.table, f"WHERE {quoted(theirs)} = ?", row[mine])
+    return data.select(reference.table, f"WHERE {sql_name(theirs)} = ?", row[mine])
 
 
 def _with_parts(data: Data, change: Change, sample: Sample, rng: random.Random) -> Sample | None:
@@ -111,7 +112,7 @@ def _with_parts(data: Data, change: Change, sample: Sample, rng: random.Random) 
 
 
 def _parts(data: Data, of: Parts, row: Row) -> list[Row]:
-    return data.select(of.table, f"WHERE {quoted(of.link.column)} = ?", row[of.link.target])
+    return data.select(of.table, f"WHERE {sql_name(of.link.column)} = ?", row[of.link.target])
 
 
 def _new_row(data: Data, of: Parts, swap: Swap, part: Row, rng: random.Random) -> Row | None:
@@ -149,7 +150,7 @@ def _parts_after(data: Data, change: Change, sample: Sample) -> Iterator[tuple[t
             yield (of.table.name, part[of.table.primary_key]), (of.table, differing)
     if spread:
         value = sample.given[spread.argument]
-        own = quoted(spread.link.column)
+        own = sql_name(spread.link.column)
         for part in data.select(spread.table, f"WHERE {own} = ?", sample.row[spread.link.target]):
             if part[spread.column] != value:
                 yield (spread.table.name, part[spread.table.primary_key]), (spread.table, {spread.column: value})
@@ -185,7 +186,7 @@ def _in_another_state(data: Data, change: Change) -> Row | None:
     if not change.status or not (change.needs or change.after):
         return None
     sign = "!=" if change.needs else "="
-    found = data.select(change.table, f"WHERE {quoted(change.status)} {sign} ?", change.needs or change.after)
+    found = data.select(change.table, f"WHERE {sql_name(change.status)} {sign} ?", change.needs or change.after)
     return found[0] if found else None
 
 
@@ -193,7 +194,7 @@ def _foreign(data: Data, reference: Reference, row: Row) -> Row | None:
     if reference.shared is None:
         return None
     mine, theirs = reference.shared
-    return next(iter(data.select(reference.table, f"WHERE {quoted(theirs)} != ?", row[mine])), None)
+    return next(iter(data.select(reference.table, f"WHERE {sql_name(theirs)} != ?", row[mine])), None)
 
 
 def _bad_parts(

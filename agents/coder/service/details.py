@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_world.agents.coder.cases import Case, checked, unknown
-from agent_world.agents.coder.data import Data, Row, quoted
+from agent_world.agents.coder.data import Data, Row
 from agent_world.agents.coder.draft import UnitTest, WrittenTool
 from agent_world.agents.coder.service.real import Real, keyed, part_name, parts, related
 from agent_world.agents.coder.words import article, listed, noun, one, words
 from agent_world.schema import Column, ForeignKey, Operation, Origin, Table, ToolAnnotations, ToolSpec
+from agent_world.tools.sql import sql_name
 
 READS = {"get", "lookup", "fetch", "show", "describe", "read", "find", "view", "retrieve"}
 Schema = dict[str, Any]
@@ -76,10 +77,10 @@ def expected(data: Data, details: Details, row: Row) -> Row:
     """The same from SQL."""
     whole = dict(row)
     for name, part, key, columns in details.inner:
-        found = data.select(part, f"WHERE {quoted(key.column)} = ?", row[key.target])
+        found = data.select(part, f"WHERE {sql_name(key.column)} = ?", row[key.target])
         whole[name] = [{column: p[column] for column in columns} for p in found]
     for name, other, key in details.lists:
-        found = data.select(other, f"WHERE {quoted(key.column)} = ?", row[key.target])
+        found = data.select(other, f"WHERE {sql_name(key.column)} = ?", row[key.target])
         whole[name] = [o[other.primary_key] for o in found]
     return whole
 

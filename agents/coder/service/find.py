@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_world.agents.coder.cases import Case, checked
-from agent_world.agents.coder.data import Data, Row, quoted
+from agent_world.agents.coder.data import Data, Row
 from agent_world.agents.coder.draft import WrittenTool
 from agent_world.agents.coder.service.details import READS, closed, function, tool_spec, written
 from agent_world.agents.coder.service.real import Real
 from agent_world.agents.coder.words import listed, noun, words
 from agent_world.schema import Operation, Table
+from agent_world.tools.sql import sql_name
 
 LEAST_SINGLE = 0.9
 """Share of the rows that their values must tell apart for a search by them to make sense."""
@@ -100,7 +101,7 @@ def _known(plan: Find, row: Row) -> dict[str, Any]:
 
 
 def _same(data: Data, plan: Find, row: Row) -> list[Row]:
-    where = " AND ".join(f"fold({quoted(c)}) = fold(?)" for c in plan.columns)
+    where = " AND ".join(f"fold({sql_name(c)}) = fold(?)" for c in plan.columns)
     return data.select(plan.table, f"WHERE {where}", *(row[c] for c in plan.columns))
 
 
