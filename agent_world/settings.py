@@ -75,8 +75,8 @@ class ServersThemeSource(Record):
 
 
 class ToolDocsThemeSource(Record):
-    """Tool documentation: OpenAI functions (`{"name", "description", "functions": [...]}`), OpenAPI 3 (JSON or YAML),
-    or a data set of tools as JSON Lines, which is mapped back to the services that the tools belong to."""
+    """Tool documentation: OpenAI functions (`{"name", "description", "functions": [...]}`), OpenAPI (JSON or YAML), or
+    a data set of tools as JSON Lines, which is mapped back to the services that the tools belong to."""
 
     kind: Literal["tool_docs"] = "tool_docs"
     path: Path

@@ -1,4 +1,4 @@
-"""Themes from tool documentation (M2 of section 3.1): OpenAI functions, OpenAPI 3, data sets of tools.
+"""Themes from tool documentation (M2 of section 3.1): OpenAI functions, OpenAPI, data sets of tools.
 
 A data set (JSON Lines, a tool a line) is mapped back to the services that its tools belong to: by the field that names
 them, else by what stands before the dot or the first underscore of names that several tools share.

@@ -1,7 +1,7 @@
 """First pass over a foreign schema: every keyword as JSON Schema 2020-12 has it, references into one table.
 
-Reads drafts 4 to 2020-12, OpenAPI 3.0's dialect, and what careless programs write. Whatever is written differently
-afterwards is in `changes`. Bounded by the guard: recursion is as deep as the document.
+Reads drafts 4 to 2020-12, the dialects of OpenAPI 2.0 and 3.0, and what careless programs write. Whatever is written
+differently afterwards is in `changes`. Bounded by the guard: recursion is as deep as the document.
 """
 
 from collections.abc import Mapping
@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent_world.errors import SpecError
-from agent_world.tools.specs.keywords import HANDLERS
+from agent_world.tools.specs.keywords import HANDLERS, NULLABLE
 from agent_world.tools.specs.model import Change, Effect, What
 from agent_world.tools.specs.refs import References, Resolver
 from agent_world.tools.specs.types import as_object, read_type
+from agent_world.tools.specs.values import keyword_of
 from agent_world.tools.specs.walk import IN_PLACE, Schema, is_annotation
 
-_OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07", "openapi-3.0")
+_OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07", "openapi-3.0", "swagger-2.0")
 MOST_DEFINITIONS = 200
 """Of one tool: those nearest to the arguments. What lies beyond is cut."""
 MOST_SCHEMAS = 20_000
@@ -94,14 +95,15 @@ class Cleaner:
             for keyword in [k for k in out if k != "$ref" and not is_annotation(k)]:
                 del out[keyword]
                 self.note(place.at(keyword), "dialect", "this dialect ignores what stands beside $ref; left out")
-        if place.node.get("nullable") is True:
-            out = self._nullable(out, place)
+        for keyword in [k for k in NULLABLE if place.node.get(k) is True][:1]:
+            out = self._nullable(out, place.at(keyword))
         self._check_default(out, place)
         return out
 
     def _nullable(self, out: dict[str, Any], place: Place) -> dict[str, Any]:
         """OpenAPI 3.0's `nullable`, as the type null beside the others."""
-        self.note(place.at("nullable"), "null_form", "null is written as a type")
+        standard = keyword_of(place) == "nullable"
+        self.note(place, "null_form", "null is written as a type", "same" if standard else "guess")
         if not IN_PLACE.isdisjoint(out):
             rest = {k: v for k, v in out.items() if is_annotation(k)}
             return {"anyOf": [{k: v for k, v in out.items() if k not in rest}, {"type": "null"}]} | rest

@@ -3,7 +3,7 @@
 - MCP: a list, `{"tools": [...]}`, or the JSON-RPC answer around it; each with `inputSchema`
 - OpenAI functions: bare, `{"type": "function", "function": {...}}`, or the flat form of Responses
 - Anthropic: `input_schema`
-- OpenAPI 3.0 and 3.1 (`openapi.py`)
+- OpenAPI 2.0, 3.0 and 3.1 (`openapi.py`, `swagger.py`)
 - registries' records of servers: `tools` as the live server gave them, else the weak list of `crawled`
 """
 
@@ -77,11 +77,15 @@ def server_name(record: Mapping[str, Any]) -> str:
 
 
 def _is_server(item: Any) -> bool:
-    return isinstance(item, Mapping) and (any(isinstance(item.get(key), list) for key in _LISTS) or "openapi" in item)
+    return isinstance(item, Mapping) and (any(isinstance(item.get(key), list) for key in _LISTS) or is_openapi(item))
+
+
+def is_openapi(document: Any) -> bool:
+    return isinstance(document, Mapping) and ("openapi" in document or "swagger" in document)
 
 
 def _unknown(where: str, server: str) -> Rejected:
-    reason = "it is no known form: MCP tools/list, OpenAI or Anthropic tools, OpenAPI 3, or a list of parameters"
+    reason = "it is no known form: MCP tools/list, OpenAI or Anthropic tools, OpenAPI, or a list of parameters"
     return Rejected(where=where, server=server, tool="", field="", reason=reason)
 
 
@@ -93,7 +97,7 @@ def _read_mapping(document: Mapping[str, Any], where: str, server: str) -> Itera
     elif isinstance(document.get("error"), Mapping) and "jsonrpc" in document:
         reason = f"the server answered with an error: {str(document['error'].get('message'))[:200]}"
         yield Rejected(where=where, server=server, tool="", field="error", reason=reason)
-    elif "openapi" in document or "swagger" in document:
+    elif is_openapi(document):
         yield from read_openapi(document, where, server)
     elif any(key in document for key in _LISTS):
         yield from _read_listing(document, where, server or server_name(document))

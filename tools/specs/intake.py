@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from agent_world.errors import SpecError
 from agent_world.schema import ToolAnnotations, ToolSpec
 from agent_world.tools.specs import model
-from agent_world.tools.specs.forms import Item, RawTool, read_document
+from agent_world.tools.specs.forms import Item, RawTool, is_openapi, read_document
 from agent_world.tools.specs.guard import MOST_VALUES, check_json, has_lone_surrogates, json_text, mended
 from agent_world.tools.specs.model import Change, Intake, NormalTool, Rejected
 from agent_world.tools.specs.names import Identity, exposed_names
@@ -20,7 +20,7 @@ from agent_world.tools.specs.weak import weak_schema
 
 
 def read_tools(document: Any, where: str, server: str = "") -> Intake:
-    """Read MCP `tools/list`, OpenAI functions, Anthropic tools, OpenAPI 3, server records, or lists of these.
+    """Read MCP `tools/list`, OpenAI functions, Anthropic tools, OpenAPI, server records, or lists of these.
 
     `where` (a file, address or command) is for messages; `server` names the server where the document does not. Every
     tool is in the result, as loaded or as rejected with the reason; this never raises over what a document holds.
@@ -38,7 +38,7 @@ def _items(document: Any, where: str, server: str) -> Iterable[Item]:
     try:
         if isinstance(document, str):
             document = as_object(document)
-        if isinstance(document, Mapping) and "openapi" in document:
+        if is_openapi(document):
             check_json(document, 100 * MOST_VALUES)
     except SpecError as error:
         return [Rejected(where=where, server=server, tool="", field="", reason=str(error))]

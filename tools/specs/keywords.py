@@ -209,6 +209,8 @@ def _required(cleaner: "Cleaner", out: dict[str, Any], value: Any, place: "Place
     return None
 
 
+NULLABLE = ("nullable", "x-nullable")
+"""OpenAPI 3.0's, and what many write in 2.0, which has none."""
 HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("additionalProperties", "contains", "contentSchema", "else", "if", "not", "propertyNames", "then",
                      "unevaluatedItems", "unevaluatedProperties"), _one),
@@ -226,6 +228,6 @@ HANDLERS: dict[str, Handler] = {
     "multipleOf": values.multiple, "pattern": values.pattern,
     **dict.fromkeys(("title", "description", "format", "$comment", "contentEncoding", "contentMediaType"), values.text),
     **dict.fromkeys(("uniqueItems", "deprecated", "readOnly", "writeOnly"), values.flag),
-    "examples": values.examples, "example": values.example, "nullable": values.read_elsewhere,
-    "optional": values.read_elsewhere, "discriminator": values.discriminator,
+    "examples": values.examples, "example": values.example,
+    **dict.fromkeys((*NULLABLE, "optional"), values.read_elsewhere), "discriminator": values.discriminator,
 }  # fmt: skip

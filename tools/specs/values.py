@@ -120,7 +120,7 @@ def as_is(cleaner: "Cleaner", out: dict[str, Any], value: Any, place: "Place") -
 
 def read_elsewhere(cleaner: "Cleaner", out: dict[str, Any], value: Any, place: "Place") -> None:
     """`nullable` and `optional`: read elsewhere, by the schema or the object around it."""
-    if value is not True or keyword_of(place) != "nullable":
+    if value is not True or keyword_of(place) == "optional":
         cleaner.note(place, "dialect", "not of JSON Schema; left out")
 
 

@@ -14,7 +14,7 @@ from jsonschema import Draft7Validator, Draft202012Validator
 from agent_world.errors import SpecError
 from agent_world.schema import ToolSpec
 from agent_world.tools.arguments import ArgumentChecker
-from agent_world.tools.specs import ORIGINAL, exposed_names, python_names, read_tools
+from agent_world.tools.specs import HTTP, ORIGINAL, exposed_names, python_names, read_tools
 
 QUICK = settings(
     max_examples=60, deadline=None, derandomize=True, database=None,
@@ -27,6 +27,7 @@ KEYWORDS = [
     "dependencies", "const", "$id", "$anchor", "id", "examples", "prefixItems", "additionalItems", "if", "format",
     "name", "inputSchema", "parameters", "input_schema", "function", "tools", "functions", "openapi", "paths", "in",
     "get", "requestBody", "content", "schema", "result", "error", "crawled", "$dynamicRef", "minLength", "description",
+    "swagger", "x-nullable", "collectionFormat", "consumes", "responses",
 ]  # fmt: skip
 TEXTS = st.sampled_from(
     [
@@ -102,6 +103,16 @@ def test_any_openapi_document_gives_an_intake(operation: Any, part: Any) -> None
     whole = {"parameters": [parameter], "requestBody": {"content": {"application/json": {"schema": operation}}}}
     paths = {"/a": {"get": operation, "post": whole}, "/b": operation, "/c": {"parameters": [parameter], "get": {}}}
     checked({"openapi": "3.0.0", "info": {"title": "t"}, "paths": paths, "components": {"schemas": {"a": part}}})
+
+
+@QUICK
+@given(ANYTHING, ANYTHING, st.sampled_from(["query", "formData", "header"]))
+def test_any_swagger_document_gives_an_intake(operation: Any, part: Any, place: str) -> None:
+    loose = part if isinstance(part, dict) else {"type": part, "collectionFormat": part, "required": part}
+    first, body = {**loose, "name": "a", "in": place}, {"name": "b", "in": "body", "schema": part}
+    paths = {"/a": {"get": operation, "post": {"parameters": [first]}, "put": {"parameters": [body]}}, "/b": operation}
+    more = {"host": part, "basePath": operation, "schemes": part, "consumes": operation, "produces": part}
+    checked({"swagger": "2.0", "paths": paths, "definitions": {"a": part}, **more})
 
 
 # --- Equivalence -----------------------------------------------------------------------------------------
@@ -218,6 +229,22 @@ def test_values_generated_from_the_original_fit_the_normal_form(data: st.DataObj
     for _ in range(3):
         value = {name: data.draw(from_schema(schema)) for name, schema in schemas.items()}
         assert validators[1].is_valid(value), (value, validators[1].schema)
+
+
+@QUICK
+@given(TYPED, st.booleans(), st.booleans())
+def test_swagger_and_version_3_of_one_operation_are_one_tool(schema: Any, needed: bool, in_body: bool) -> None:
+    old: dict[str, Any] = {"name": "a", "in": "query", "required": needed, **schema}
+    new: dict[str, Any] = {"parameters": [{"name": "a", "in": "query", "required": needed, "schema": schema}]}
+    if in_body:
+        whole = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
+        old = {"name": "body", "in": "body", "required": needed, "schema": whole}
+        new = {"requestBody": {"required": needed, "content": {"application/json": {"schema": whole}}}}
+    second = read_tools({"swagger": "2.0", "paths": {"/a": {"post": {"parameters": [old]}}}}, "here").tools[0]
+    third = read_tools({"openapi": "3.0.0", "paths": {"/a": {"post": new}}}, "here").tools[0]
+    assert (second.spec.input_schema, second.changes) == (third.spec.input_schema, third.changes)
+    places = [tool.spec.meta[HTTP]["arguments"]["a"] for tool in (second, third)]
+    assert places[0] == places[1] | ({"explode": False} if "explode" in places[0] else {})
 
 
 # --- Names -----------------------------------------------------------------------------------------------
