@@ -319,6 +319,34 @@ class McpRuntime(Record):
 RuntimeConfig = Annotated[LocalRuntime | E2BRuntime | McpRuntime, Field(discriminator="kind")]
 
 
+class LocalExecutor(Record):
+    """Units of work run in this process, `concurrency` at once."""
+
+    kind: Literal["local"] = "local"
+
+
+class RayExecutor(Record):
+    """Units of work run as tasks of Ray, `concurrency` at once; needs the extra `ray`.
+
+    Every node must have this package, and the workspace under the same path. Keys of services are read where a task
+    runs, so they are in the settings or in the nodes' environment.
+    """
+
+    kind: Literal["ray"] = "ray"
+    address: str | None = None
+    """Of a running cluster: `host:6379`, `ray://host:10001`, or `auto`. Left out, Ray is started on this machine."""
+    cpus: float = Field(default=1.0, gt=0)
+    """Reserved for one unit."""
+
+
+def _executor_by_name(value: object) -> object:
+    return {"kind": value} if isinstance(value, str) else value
+
+
+ExecutorConfig = Annotated[LocalExecutor | RayExecutor, Field(discriminator="kind"), BeforeValidator(_executor_by_name)]
+"""`executor: ray` is short for `executor: {kind: ray}`."""
+
+
 class TinyPolicy(Record):
     """A Qwen3-architecture model built in code, with its own tokenizer: for CPUs, no download."""
 
@@ -421,6 +449,8 @@ class Settings(Record):
     seed: int = 0
     concurrency: int = Field(default=2, ge=1)
     """Units (themes, environments) worked on at once."""
+    executor: ExecutorConfig = LocalExecutor()
+    """What runs them."""
     rounds: int = 2
     """Evolution rounds: diagnose, target, train, measure again."""
     roles: dict[Role, RoleConfig] = {}

@@ -39,6 +39,13 @@ class Usage:
         self.input_tokens += counted.get("input_tokens", 0)
         self.output_tokens += counted.get("output_tokens", 0)
 
+    def add_all(self, other: "Usage") -> None:
+        """What the same model has cost elsewhere."""
+        self.calls += other.calls
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+        self.seconds += other.seconds
+
 
 class Model(Protocol):
     """What an `llm` engine needs of a model. Both calls raise `ModelError` once the retries are spent."""

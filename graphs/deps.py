@@ -33,6 +33,7 @@ from agent_world.tools.runtime import Runtime, open_runtime
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+    from agent_world.graphs.executor import Executor
     from agent_world.tools.web.browser import Browser
     from agent_world.tools.web.search import SearchBackend
 
@@ -62,8 +63,10 @@ class Deps:
     _browsers: list["Browser"] = field(default_factory=list)
     _sites: list[object] = field(default_factory=list)
     _savers: list["AsyncSqliteSaver"] = field(default_factory=list)
+    _executors: list["Executor"] = field(default_factory=list)
     _checkpoints: Path | None = None
     _web_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _executor_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def note(self, line: str) -> None:
         """Say in one line of plain words what goes on now."""
@@ -95,7 +98,7 @@ class Deps:
             if not self._browsers:
                 from agent_world.tools.web.browser import open_browser
 
-                await self._serve_examples()
+                await self._serve_examples_once()
                 self._browsers.append(await self._stack.enter_async_context(open_browser(self.settings.web)))
             return self._browsers[0]
 
@@ -103,8 +106,7 @@ class Deps:
         """The search backend of the settings."""
         from agent_world.tools.web.search import open_search
 
-        async with self._web_lock:
-            await self._serve_examples()
+        await self.serve_examples()
         return open_search(self.settings.web)
 
     async def saver(self) -> "AsyncSqliteSaver | None":
@@ -120,7 +122,21 @@ class Deps:
                 self._savers.append(await self._stack.enter_async_context(opened))
             return self._savers[0]
 
-    async def _serve_examples(self) -> None:
+    async def executor(self) -> "Executor":
+        """What runs units of work, opened at the first call."""
+        async with self._executor_lock:
+            if not self._executors:
+                from agent_world.graphs.executor import open_executor
+
+                self._executors.append(await self._stack.enter_async_context(open_executor(self)))
+            return self._executors[0]
+
+    async def serve_examples(self) -> None:
+        """Start the offline web, where the settings want it and it is not running yet."""
+        async with self._web_lock:
+            await self._serve_examples_once()
+
+    async def _serve_examples_once(self) -> None:
         if self.settings.web.serve_examples and not self._sites:
             from agent_world.examples.web import serve
 

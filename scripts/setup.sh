@@ -31,7 +31,7 @@ if [ "$(cat $stamp 2>/dev/null || true)" != "$wanted" ]; then
   say "set-up: PyTorch"
   .venv/bin/pip install -qq --disable-pip-version-check "torch==2.13.0"
   say "set-up: the project and its extras (a few minutes the first time)"
-  .venv/bin/pip install -qq --disable-pip-version-check -c constraints.txt -e ".[train,browser,search,e2b,demo,dev]"
+  .venv/bin/pip install -qq --disable-pip-version-check -c constraints.txt -e ".[train,browser,search,e2b,ray,demo,dev]"
   echo "$wanted" > $stamp
 fi
 

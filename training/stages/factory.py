@@ -2,18 +2,20 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from agent_world.agents.taxonomist import build_taxonomy
 from agent_world.agents.themes import collect_themes, essence
 from agent_world.errors import AgentWorldError
 from agent_world.evals.arena import choose_arena
 from agent_world.graphs.deps import Deps
+from agent_world.graphs.executor import Work
 from agent_world.graphs.mine import mine_theme
 from agent_world.graphs.synthesize import SynthesisRequest, synthesize
 from agent_world.graphs.write_tools import write_tools
 from agent_world.memory.embedder import Embedder
-from agent_world.memory.store import Bundle, read_record, read_records, write_record, write_records
+from agent_world.memory.store import read_record, read_records, write_record, write_records
 from agent_world.memory.workspace import Outcome, Workspace
 from agent_world.schema import Dropped, Record, Theme
 
@@ -25,20 +27,20 @@ class Split(Record):
     training: tuple[str, ...]
 
 
-async def each(
-    stage: str, units: Sequence[str], deps: Deps, work: Callable[[str], Awaitable[Outcome]]
-) -> dict[str, Outcome]:
-    """Do `work` for every unit that has no outcome yet, `concurrency` at once; outcomes are kept as they come."""
+async def each(stage: str, units: Mapping[str, Work], deps: Deps) -> dict[str, Outcome]:
+    """Do the work of every unit that has no outcome yet, `concurrency` at once, where the setting `executor` says;
+    outcomes are kept as they come."""
+    executor = await deps.executor()
     space, gate = Workspace(deps.settings.workspace), asyncio.Semaphore(deps.settings.concurrency)
     done = 0
 
-    async def one(unit: str) -> tuple[str, Outcome]:
+    async def one(unit: str, work: Work) -> tuple[str, Outcome]:
         nonlocal done
         outcome = space.outcome(stage, unit)
         if outcome is None:
             async with gate:
                 started = time.monotonic()
-                outcome = await work(unit)
+                outcome = await executor.run(unit, work)
                 outcome = outcome.model_copy(update={"seconds": round(time.monotonic() - started, 2)})
                 space.finish(stage, unit, outcome)
         done += 1
@@ -47,7 +49,7 @@ async def each(
 
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(unit)) for unit in units]
+            tasks = [group.create_task(one(unit, work)) for unit, work in units.items()]
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from errors  # the others were cancelled because of it
     return dict(task.result() for task in tasks)
@@ -71,23 +73,25 @@ def themes_of(deps: Deps) -> dict[str, Theme]:
 async def mine_all(deps: Deps, wanted: Sequence[str] | None = None) -> str:
     """A database for each theme, or for those of `wanted` (ids)."""
     themes = themes_of(deps)
-
-    async def work(theme_id: str) -> Outcome:
-        mined = await mine_theme(themes[theme_id], deps)
-        if isinstance(mined, Dropped):
-            deps.store.discard(theme_id)
-            return Outcome(line="dropped", dropped=(mined,))
-        tables = mined.environment().database.tables
-        return Outcome(line=f"{len(tables)} tables, {sum(t.rows for t in tables)} rows")
-
-    outcomes = await each("mine", sorted(themes) if wanted is None else wanted, deps, work)
+    units = sorted(themes) if wanted is None else wanted
+    outcomes = await each("mine", {unit: partial(mine_database, themes[unit]) for unit in units}, deps)
     kept = sum(not o.dropped for o in outcomes.values())
     return f"{kept} databases of {len(outcomes)} themes"
 
 
+async def mine_database(theme: Theme, deps: Deps) -> Outcome:
+    """One theme's database; a theme that gives none is dropped and what was begun removed."""
+    mined = await mine_theme(theme, deps)
+    if isinstance(mined, Dropped):
+        deps.store.discard(theme.id)
+        return Outcome(line="dropped", dropped=(mined,))
+    tables = mined.environment().database.tables
+    return Outcome(line=f"{len(tables)} tables, {sum(t.rows for t in tables)} rows")
+
+
 async def write_all_tools(deps: Deps) -> str:
     mined = [i for i, o in Workspace(deps.settings.workspace).outcomes("mine").items() if not o.dropped]
-    outcomes = await each("tools", mined, deps, lambda unit: write_environment_tools(unit, deps))
+    outcomes = await each("tools", {unit: partial(write_environment_tools, unit) for unit in mined}, deps)
     environments = [i for i, o in outcomes.items() if deps.store.bundle(i).tools()]
     kept = sum(len(deps.store.bundle(i).tools()) for i in environments)
     return f"{kept} tools in {len(environments)} environments"
@@ -134,18 +138,18 @@ async def synthesize_all(deps: Deps) -> str:
     """First tasks of every environment: many for training, the fixed measuring set for the arena."""
     split, settings = split_of(deps), deps.settings
 
-    async def work(environment: str) -> Outcome:
+    def work(environment: str) -> Work:
         wanted = settings.arena if environment in split.arena else settings.tasks
-        if not wanted.graph + wanted.program:
-            return Outcome(line="no tasks wanted")
         request = SynthesisRequest(graph=wanted.graph, program=wanted.program, seed=settings.seed)
-        return await synthesize_in(deps.store.bundle(environment), request, deps)
+        return partial(synthesize_in, environment, request)
 
-    outcomes = await each("tasks", [*split.training, *split.arena], deps, work)
+    outcomes = await each("tasks", {unit: work(unit) for unit in (*split.training, *split.arena)}, deps)
     kept = sum(len(deps.store.bundle(i).tasks()) for i in outcomes)
     return f"{kept} tasks kept, {sum(len(o.dropped) for o in outcomes.values())} candidates rejected by the gate"
 
 
-async def synthesize_in(bundle: Bundle, request: SynthesisRequest, deps: Deps) -> Outcome:
-    report = await synthesize(bundle, request, deps)
+async def synthesize_in(environment: str, request: SynthesisRequest, deps: Deps) -> Outcome:
+    if not request.graph + request.program:
+        return Outcome(line="no tasks wanted")
+    report = await synthesize(deps.store.bundle(environment), request, deps)
     return Outcome(line=f"{len(report.kept)} tasks, {len(report.dropped)} rejected", dropped=tuple(report.dropped))

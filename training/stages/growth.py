@@ -1,5 +1,7 @@
 """Between two rounds: say where the policy is weak and why, and grow exactly there (section 3.2.2)."""
 
+from functools import partial
+
 from agent_world.evals.arena import load_trajectories
 from agent_world.graphs.complexify import grow
 from agent_world.graphs.deps import Deps
@@ -30,19 +32,15 @@ async def expand(deps: Deps, number: int, diagnosis: Diagnosis) -> str:
     grown = await _grow_databases(deps, number, weaknesses)
     chosen = choose_targets(deps, number, weaknesses)
     guidelines = tuple(weakness.guideline for weakness in weaknesses)
-
-    async def work(environment: str) -> Outcome:
-        request = SynthesisRequest(
-            graph=deps.settings.growth.graph,
-            program=deps.settings.growth.program,
-            seed=deps.settings.seed + 1000 * number + 1,
-            round=number,
-            guidelines=guidelines,
-            append=True,
-        )
-        return await synthesize_in(deps.store.bundle(environment), request, deps)
-
-    await each(f"targeted_{number}", chosen, deps, work)
+    request = SynthesisRequest(
+        graph=deps.settings.growth.graph,
+        program=deps.settings.growth.program,
+        seed=deps.settings.seed + 1000 * number + 1,
+        round=number,
+        guidelines=guidelines,
+        append=True,
+    )
+    await each(f"targeted_{number}", {unit: partial(synthesize_in, unit, request) for unit in chosen}, deps)
     added = sum(task.round == number for e in chosen for task in deps.store.bundle(e).tasks())
     extra = f", {len(grown)} database grown" if grown else ""
     return f"{added} targeted tasks in {len(chosen)} training environments{extra}"
@@ -65,14 +63,15 @@ async def _grow_databases(deps: Deps, number: int, weaknesses: tuple[Weakness, .
     if not wanting:
         return []
     originals = [e for e in choose_targets(deps, number, tuple(wanting)) if e in split_of(deps).training]
-
-    async def work(environment: str) -> Outcome:
-        bundle = await grow(deps.store.bundle(environment), number, deps)
-        outcome = await write_environment_tools(bundle.id, deps)
-        return outcome.model_copy(update={"line": f"{_rows(bundle.environment())} rows now, {outcome.line}"})
-
-    outcomes = await each(f"grown_{number}", originals[: deps.settings.growth.grown], deps, work)
+    wanted = originals[: deps.settings.growth.grown]
+    outcomes = await each(f"grown_{number}", {unit: partial(_grow_database, unit, number) for unit in wanted}, deps)
     return list(outcomes)
+
+
+async def _grow_database(environment: str, number: int, deps: Deps) -> Outcome:
+    bundle = await grow(deps.store.bundle(environment), number, deps)
+    outcome = await write_environment_tools(bundle.id, deps)
+    return outcome.model_copy(update={"line": f"{_rows(bundle.environment())} rows now, {outcome.line}"})
 
 
 def _rows(environment: Environment) -> int:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from functools import partial
 from pathlib import Path
 
 from agent_world.evals.arena import run_arena
@@ -21,16 +22,15 @@ async def demonstrate_all(deps: Deps) -> str:
     """Gold conversations of the training environments, each run in the runtime and scored 1."""
     training = split_of(deps).training
     share = -(-deps.settings.sft.trajectories // len(training))
-
-    async def work(environment: str) -> Outcome:
-        made = await demonstrate(
-            deps.store.bundle(environment), share, deps.settings.seed, deps, deps.settings.sft.max_calls
-        )
-        write_records(_demonstrations(deps, environment), made)
-        return Outcome(line=f"{len(made)} gold conversations")
-
-    await each("demonstrations", training, deps, work)
+    await each("demonstrations", {unit: partial(_demonstrate, unit, share) for unit in training}, deps)
     return f"{len(demonstrations(deps))} gold conversations from {len(training)} training environments"
+
+
+async def _demonstrate(environment: str, share: int, deps: Deps) -> Outcome:
+    settings = deps.settings
+    made = await demonstrate(deps.store.bundle(environment), share, settings.seed, deps, settings.sft.max_calls)
+    write_records(_demonstrations(deps, environment), made)
+    return Outcome(line=f"{len(made)} gold conversations")
 
 
 def demonstrations(deps: Deps) -> list[Trajectory]:
@@ -90,11 +90,8 @@ async def probe(deps: Deps, number: int, policy_path: Path) -> ArenaResult | Non
         round=number,
         append=True,
     )
-
-    async def work(environment: str) -> Outcome:
-        return await synthesize_in(deps.store.bundle(environment), request, deps)
-
-    await each(f"fresh_{number}", split_of(deps).arena, deps, work)
+    units = {unit: partial(synthesize_in, unit, request) for unit in split_of(deps).arena}
+    await each(f"fresh_{number}", units, deps)
     return await _arena(deps, f"round {number} fresh", number, policy_path, fresh=True)
 
 

@@ -1,0 +1,162 @@
+"""Where units of work run: in this process, or as tasks of Ray (setting `executor`).
+
+A unit is a theme or an environment. Its work is a function of `Deps` that leaves what it makes in the workspace, so a
+task of Ray opens a `Deps` of its own on the same workspace and makes the same bytes. The process that began the run
+alone owns the workspace and keeps the markers of what is done.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from agent_world.agents.model import Usage
+from agent_world.errors import AgentWorldError, UsageError
+from agent_world.graphs.deps import Deps, open_deps
+from agent_world.memory.workspace import Outcome
+from agent_world.settings import LocalExecutor, RayExecutor, Role, Settings
+
+Work = Callable[[Deps], Awaitable[Outcome]]
+"""One unit's work; for Ray it must pickle: a function of a module, or `functools.partial` of one."""
+LOST = 2
+"""Times that a unit is begun again when the process or machine that ran it was lost."""
+REACH_S = 5.0
+STORE_BYTES = 200_000_000
+"""Of shared memory for a Ray started here: units pass paths and outcomes, no data."""
+
+
+class Executor(Protocol):
+    async def run(self, unit: str, work: Work) -> Outcome:
+        """Do the work of one unit, named for messages. Raises what the work raises, and `AgentWorldError` where what
+        ran it was lost."""
+        ...
+
+
+@asynccontextmanager
+async def open_executor(deps: Deps) -> AsyncIterator[Executor]:
+    """What the settings of `deps` name. Raises `UsageError` where Ray is not installed or cannot be reached."""
+    match deps.settings.executor:
+        case LocalExecutor():
+            yield InProcess(deps)
+        case RayExecutor() as config:
+            ray = _import_ray()
+            ours = not ray.is_initialized()
+            if ours:
+                _connect(ray, config, deps.settings.concurrency)
+            try:
+                await deps.serve_examples()
+                yield OnRay(deps, ray.remote(_run_unit).options(num_cpus=config.cpus, max_retries=LOST))
+            finally:
+                if ours:
+                    ray.shutdown()
+
+
+@dataclass(frozen=True, slots=True)
+class InProcess:
+    deps: Deps
+
+    async def run(self, unit: str, work: Work) -> Outcome:
+        return await work(self.deps)
+
+
+@dataclass(frozen=True, slots=True)
+class OnRay:
+    deps: Deps
+    task: Any
+    """`_run_unit` as a remote function."""
+
+    async def run(self, unit: str, work: Work) -> Outcome:
+        import ray
+
+        result = self.task.remote(_settings_there(self.deps.settings), work)
+        try:
+            outcome, used = await result
+        except asyncio.CancelledError:
+            ray.cancel(result)
+            raise
+        except ray.exceptions.RayTaskError as error:
+            if isinstance(error.cause, AgentWorldError):
+                raise error.cause from None
+            raise AgentWorldError(f"{unit}: its work failed in a task of Ray: {error}") from error
+        except ray.exceptions.RayError as error:
+            raise AgentWorldError(
+                f"{unit}: Ray lost it ({type(error).__name__}); start again, and what is finished stays."
+            ) from error
+        for role, usage in used.items():
+            self.deps.model(role).usage.add_all(usage)
+        return Outcome.model_validate(outcome)
+
+
+# --- In a task ---------------------------------------------------------------------------------------------------
+
+
+def _settings_there(settings: Settings) -> Settings:
+    """For a task: it runs in another folder, and the offline web runs already."""
+    web = settings.web.model_copy(update={"serve_examples": False})
+    update = {"workspace": settings.workspace.resolve(), "executor": LocalExecutor(), "web": web}
+    return settings.model_copy(update=update)
+
+
+def _run_unit(settings: Settings, work: Work) -> tuple[dict[str, Any], dict[Role, Usage]]:
+    """One unit's outcome, and what its chat models have cost."""
+    from agent_world.progress import quiet_libraries
+
+    quiet_libraries()
+
+    async def run() -> tuple[dict[str, Any], dict[Role, Usage]]:
+        async with open_deps(settings, checkpoints=False) as deps:
+            outcome = await work(deps)
+            return outcome.model_dump(mode="json"), {role: m.usage for role, m in deps.models_used().items()}
+
+    return asyncio.run(run())
+
+
+# --- Ray itself --------------------------------------------------------------------------------------------------
+
+
+def _import_ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+        import ray.exceptions
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            "executor: ray needs the package ray, which is not installed; pip install 'agent-world[ray]', "
+            "or set executor=local."
+        ) from error
+    return ray
+
+
+def _connect(ray: Any, config: RayExecutor, concurrency: int) -> None:
+    """Join the cluster at the address, or start Ray here. Ray itself waits for minutes where nobody answers."""
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    if config.address is None:
+        cpus = max(1, round(concurrency * config.cpus))
+        quiet |= {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": STORE_BYTES}
+    elif config.address != "auto":
+        _require_answer(config.address)
+    try:
+        ray.init(address=config.address or "local", **quiet)
+    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+        raise _unreachable(config.address or "this machine", str(error).splitlines()[0]) from error
+
+
+def _require_answer(address: str) -> None:
+    parts = urlsplit(address if "://" in address else f"ray://{address}")
+    try:
+        if not parts.hostname or not parts.port:
+            raise OSError("it must be host:port or ray://host:port")
+        socket.create_connection((parts.hostname, parts.port), timeout=REACH_S).close()
+    except (OSError, ValueError) as error:
+        raise _unreachable(address, str(error)) from error
+
+
+def _unreachable(address: str, reason: str) -> UsageError:
+    return UsageError(
+        f"Ray at {address} cannot be reached ({reason}); start it there (ray start --head), set executor.address, "
+        "or set executor=local."
+    )
