@@ -56,6 +56,8 @@ def conformance(
 
     def note(result: "CaseResult") -> None:
         done[result.status] += 1
+        if result.status == "failed":  # at once, so that a run that is broken off has named it
+            progress.say(f"  failed: {result.group}: {result.name}: {result.reason}")
         progress.note(f"{done.total()} done, {done['failed']} failed; last: {result.name}")
 
     def start(protections: Sequence[str]) -> None:

@@ -5,16 +5,15 @@ import contextlib
 import json
 import os
 import sys
-import sysconfig
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from agent_world.errors import SandboxError, UsageError
 from agent_world.evals.bench.conformance import Observe, run_conformance
-from agent_world.evals.bench.lab import Facts, Limits, OpenRuntime
+from agent_world.evals.bench.lab import PYTHON, Facts, Limits, OpenRuntime
 from agent_world.evals.bench.registry import ConformanceReport
 from agent_world.evals.bench.world import WriteWorld, write_server, write_standard_data, write_standard_world
 from agent_world.settings import E2BRuntime, LocalRuntime, McpRuntime, Rung
@@ -33,6 +32,7 @@ class Subject:
     lacks: Callable[[Runtime], Facts]
     elsewhere: Observe | None = None
     write_world: WriteWorld = write_standard_world
+    readable: Callable[[Runtime], Sequence[str]] = lambda _: PYTHON
 
     async def certify(self, **options: Any) -> ConformanceReport:
         """`run_conformance` on this backend; `options` as there."""
@@ -42,6 +42,7 @@ class Subject:
             lacks=self.lacks,
             elsewhere=self.elsewhere,
             write_world=self.write_world,
+            readable=self.readable,
             **options,
         )
 
@@ -62,7 +63,9 @@ def subject(backend: Backend, rung: Rung | None = None, config: BackendConfig | 
     if backend == "e2b":
         cloud = config or E2BRuntime()
         return Subject(name, lambda limits: open_runtime(_with(cloud, limits)), lambda _: _E2B_LACKS)
-    return Subject(name, lambda limits: _open_mcp(config, limits), lambda _: _MCP_LACKS, None, write_standard_data)
+    return Subject(
+        name, lambda limits: _open_mcp(config, limits), lambda _: _MCP_LACKS, None, write_standard_data, _mcp_readable
+    )
 
 
 def _with(config: Any, limits: Limits) -> Any:
@@ -139,16 +142,14 @@ async def _open_mcp(config: Any, limits: Limits) -> AsyncIterator[Runtime]:
     """A server of the standard tools in its own folder; the instances' data are the standard world's."""
     with tempfile.TemporaryDirectory(prefix="conformance-server-") as folder:
         os.chmod(folder, 0o755)
-        script = write_server(Path(folder))
-        libraries = {Path(sysconfig.get_path("purelib")), *_site_folders()}
-        own = McpRuntime(command=("{python}", str(script)), readable=(Path(folder), *sorted(libraries)))
+        script = write_server(Path(folder), "standard_server.py")
+        own = McpRuntime(command=("{python}", "-S", str(script)), readable=(Path(folder),))
         server = config or own
         async with open_runtime(_with(server, limits)) as runtime:
             yield runtime
 
 
-def _site_folders() -> set[Path]:
-    """Where the `mcp` package and what it needs are installed."""
-    import mcp
+def _mcp_readable(runtime: Runtime) -> tuple[str, ...]:
+    from agent_world.tools.sandbox.mcp import McpBackend
 
-    return {Path(mcp.__file__).parent.parent} if mcp.__file__ else set()
+    return runtime.command.readable if isinstance(runtime, McpBackend) else PYTHON

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from agent_world.evals.bench.lab import CaseFailed, Facts, Lab, Limits, OpenRuntime, Traps, set_traps
+from agent_world.evals.bench.lab import PYTHON, CaseFailed, Facts, Lab, Limits, OpenRuntime, Traps, set_traps
 from agent_world.evals.bench.registry import Case, CaseResult, ConformanceReport, Status, all_cases
 from agent_world.evals.bench.world import WriteWorld, write_standard_world
 from agent_world.tools.runtime import Runtime
@@ -29,6 +29,7 @@ async def run_conformance(
     *,
     name: str,
     lacks: Callable[[Runtime], Facts] = lambda _: {},
+    readable: Callable[[Runtime], Sequence[str]] = lambda _: PYTHON,
     write_world: WriteWorld = write_standard_world,
     only: str = "",
     limits: Limits | None = None,
@@ -42,7 +43,9 @@ async def run_conformance(
     """Run the cases whose group or name contains `only`.
 
     `lacks` says, once the backend has started, which needs it does not meet and why; cases with such a need are
-    reported as not applicable. `tolerance_s` is how late a deadline may be; None measures without judging.
+    reported as not applicable. `readable` are the paths of the machine that are there inside by design, beside `/usr`
+    and the system's libraries: by default the interpreter's. `tolerance_s` is how late a deadline may be; None measures
+    without judging.
     `write_world` makes the standard world in a folder, where tools do not come from the bundle.
     `jobs` cases run at once; one that has not ended after `case_s` has failed.
     Raises `SandboxError` or `UsageError` when the backend cannot start.
@@ -64,6 +67,7 @@ async def run_conformance(
             async with places:
                 lab = _lab(runtime, open_runtime, limits, folder / str(number), standard, traps)
                 lab.tolerance_s, lab.elsewhere, lab.write_world = tolerance_s, elsewhere, write_world
+                lab.readable = readable(runtime)
                 result = await _run(case, lab, missing, case_s)
             on_result(result)
             return result

@@ -8,7 +8,8 @@ import contextlib
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -45,6 +46,8 @@ class Limits:
     clock: str = "2026-01-15T09:00:00"
 
 
+PYTHON = tuple(sorted({os.path.realpath(prefix) for prefix in (sys.base_prefix, sys.base_exec_prefix)}))
+"""Where the interpreter lies, which is itself the one that runs tools."""
 OpenRuntime = Callable[[Limits], AbstractAsyncContextManager[Runtime]]
 
 
@@ -134,6 +137,8 @@ class Lab:
     write_world: WriteWorld = write_standard_world
     tolerance_s: float | None = None
     """By how much a deadline may be late; None measures only."""
+    readable: Sequence[str] = PYTHON
+    """Paths of the machine that are there inside by design; so are the names of the folders that lead to them."""
     elsewhere: Callable[[Path, int], Any] | None = None
     """Awaitable observations of another process of ours, where the backend can be opened there."""
     figures: list[Figure] = field(default_factory=list)

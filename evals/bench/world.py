@@ -68,12 +68,14 @@ def write_bare_world(root: Path, source: str, **files: str | bytes) -> Path:
     return root
 
 
-def write_server(folder: Path) -> Path:
-    """The MCP server of the standard tools, in a folder of its own; returns its script."""
+def write_server(folder: Path, script: str = "mcp_server.py") -> Path:
+    """An MCP server of the standard tools, in a folder of its own; returns its script."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("mcp_server.py", "standard_tools.py"):
+    for name in (script, "standard_tools.py"):
         (folder / name).write_text((HERE / name).read_text())
-    return folder / "mcp_server.py"
+    listed = [_spec(name).model_dump(mode="json", by_alias=True, exclude_none=True) for name in _ARGUMENTS]
+    (folder / "tools.json").write_text(json.dumps({"tools": listed}))
+    return folder / script
 
 
 def _spec(name: str) -> ToolSpec:

@@ -20,18 +20,18 @@ def hostile(
 ) -> None:
     """Register `body`, run inside an instance as a function's body.
 
-    `errors` are the codes that it may end with; `value`, what it may return. Neither: how it ends does not matter,
-    only that nothing and nobody outside is harmed (which every case checks). @CANARY@ and @PORT@ are the traps,
-    @PID@ is our process.
+    `errors` are the codes that it may end with; `value`, what it may return; both: either will do. Neither: how it
+    ends does not matter, only that nothing and nobody outside is harmed (which every case checks). @CANARY@ and
+    @PORT@ are the traps, @PID@ is our process.
     """
 
     async def work(lab: Lab) -> None:
         seen, instance = await lab.attack(body)
         text = seen.text[:200]
-        if errors is not None:
-            must(not seen.ok and seen.error in errors, f"it ended with {text} instead of {' or '.join(errors)}.")
-        if value is not None:
+        if value is not None and (seen.ok or errors is None):
             must(seen.ok and value(seen.value["value"]), f"it ended with {text}.")
+        elif errors is not None:
+            must(not seen.ok and seen.error in errors, f"it ended with {text} instead of {' or '.join(errors)}.")
         must(says in seen.text, f"it ended with {text}, which does not say {says!r}.")
         lab.traps.check(str(await instance.diff()))
 

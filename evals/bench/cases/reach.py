@@ -1,6 +1,7 @@
 """Containment of reach: files of the machine, its network, our secrets."""
 
 import sys
+from typing import Any
 
 from agent_world.evals.bench.cases.hostile import FAILED, hostile
 from agent_world.evals.bench.lab import Lab, must, same
@@ -52,26 +53,49 @@ hostile(
 _LOOK = """
 found = []
 for path in @PATHS@:
-    try: found.append([path, sorted(os.listdir(path))[:5] if os.path.isdir(path) else open(path, 'rb').read(50).hex()])
+    try: found.append([path, sorted(os.listdir(path))[:50] if os.path.isdir(path) else open(path, 'rb').read(50).hex()])
     except OSError: pass
 return found
 """
 _SYSTEM = ["/etc/passwd", "/etc/shadow", "/etc/hosts", "/root", "/home", "/var", "/tmp", "/sys", "/run", "/boot",
            "/mnt", "/opt", "/srv", "/db/../etc/passwd", "/dev/mem", "/dev/kmsg", "/dev/shm"]  # fmt: skip
-_INTERPRETER = f"{sys.base_prefix}/"
-"""Readable by design, and so are the names of the folders that lead to it."""
-_SYSTEM = [path for path in _SYSTEM if not _INTERPRETER.startswith(f"{path}/")]
 _PROC = ["/proc/1/environ", "/proc/self/environ", "/proc/self/maps", "/proc/1/root/etc/passwd", "/proc/1/cwd",
          "/proc/cpuinfo", "/proc/self/fd", "/proc/kcore", "/proc/net/tcp", "/proc/mounts"]  # fmt: skip
-hostile("files of the system", _LOOK.replace("@PATHS@", repr(_SYSTEM)), "bare", value=lambda v: v == [])
 hostile("files of /proc", _LOOK.replace("@PATHS@", repr(_PROC)), "bare", value=lambda v: v == [])
-hostile("the root folder and the parent", """
+_ROOTS = """
 found = []
 for path in ('/', '..'):
     try: found += os.listdir(path)
     except OSError: pass
-return sorted(set(found) & {'etc', 'proc', 'tmp', 'home', 'root', 'var', 'sys'} - {@INTERPRETER@})
-""".replace("@INTERPRETER@", repr(_INTERPRETER.split("/")[1])), "bare", value=lambda v: v == [])  # fmt: skip
+return sorted(set(found) & {'etc', 'proc', 'tmp', 'home', 'root', 'var', 'sys'})
+"""
+
+
+def _on_the_way(lab: Lab, folder: str) -> set[str]:
+    """Names in a folder that lead to what is there by design."""
+    return {path.removeprefix(f"{folder}/").partition("/")[0] for path in lab.readable if path.startswith(f"{folder}/")}
+
+
+async def _looked(lab: Lab, body: str) -> Any:
+    seen, instance = await lab.attack(body)
+    lab.traps.check(str(await instance.diff()))
+    must(seen.ok, f"it ended with {seen.text[:200]}.")
+    return seen.value["value"]
+
+
+@case("containment", "files of the system", "bare")
+async def system_files(lab: Lab) -> None:
+    for path, shown in await _looked(lab, _LOOK.replace("@PATHS@", repr(_SYSTEM))):
+        by_design = isinstance(shown, list) and set(shown) <= _on_the_way(lab, path) != set()
+        must(by_design, f"{path} is there, and shows {shown}.")
+
+
+@case("containment", "the root folder and the parent", "bare")
+async def roots(lab: Lab) -> None:
+    names = set(await _looked(lab, _ROOTS)) - _on_the_way(lab, "")
+    must(not names, f"they show {sorted(names)}.")
+
+
 hostile("our secret in its environment", "return dict(os.environ)", value=lambda v: len(v) < 20)
 hostile("our secret in every environment there is", """
 found = []

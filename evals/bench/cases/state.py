@@ -101,6 +101,36 @@ async def restore(lab: Lab) -> None:
         same((await one.call("get_item", {"item_id": "I1"})).value["count"], 5, "count after restore")
 
 
+_LAID_OUT = """
+found = []
+for folder, folders, names in os.walk('.'):
+    found += [[p, oct(os.lstat(p).st_mode)] for p in (os.path.join(folder, n) for n in folders + names)]
+return sorted(found)
+"""
+
+
+@case("behaviour", "restore brings back new folders and permissions, reset takes them away")
+async def layout(lab: Lab) -> None:
+    instance, sibling = await lab.open(), await lab.open()
+    at_first = (await instance.call("execute", {"body": _LAID_OUT})).value
+    body = """
+os.makedirs('new/empty/inner')
+os.mkdir('new/shut', 0o700)
+for path, mode in (('new/shut/held.txt', 0o600), ('run.sh', 0o755)):
+    os.write(os.open(path, os.O_CREAT | os.O_WRONLY, mode), b'x')
+"""
+    made = await instance.call("execute", {"body": body})
+    must(made.ok, f"folders and permissions cannot be made: {made.text}")
+    laid_out = (await instance.call("execute", {"body": _LAID_OUT})).value
+    kept = await instance.snapshot()
+    await instance.reset()
+    same((await instance.call("execute", {"body": _LAID_OUT})).value, at_first, "folders and permissions after reset")
+    for one in (instance, sibling):
+        await one.restore(kept)
+        same((await one.call("execute", {"body": _LAID_OUT})).value, laid_out, "folders and permissions after restore")
+        must(await one.snapshot() == kept, "a snapshot of what was restored is another.")
+
+
 @case("behaviour", "the same state has the same snapshot")
 async def same_snapshot(lab: Lab) -> None:
     one, other = await lab.open(), await lab.open()

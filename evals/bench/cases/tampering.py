@@ -16,7 +16,8 @@ hostile(
 )
 hostile("a jump to nowhere", "import ctypes\nctypes.CFUNCTYPE(None)(1)()", errors=GONE)
 hostile("an exit", "os._exit(0)", errors=GONE)
-hostile("the channel closed", "for fd in range(3, 256):\n    try: os.close(fd)\n    except OSError: pass", errors=GONE)
+hostile("the channel closed", "for fd in range(3, 256):\n    try: os.close(fd)\n    except OSError: pass", "tool_code",
+        errors=GONE)  # fmt: skip
 hostile("all descriptors closed", "os.closerange(0, 256)", errors=GONE)
 hostile(
     "a frame that is no JSON",

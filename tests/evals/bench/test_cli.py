@@ -22,6 +22,20 @@ def test_json_is_for_machines_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert report["protections"]
 
 
+def test_a_failing_case_is_named_at_once_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "mine.yaml"
+    config.write_text("workspace: w\nruntime: {kind: mcp, command: [no-such-server]}\n")
+    words = ["--backend", "mcp", "--config", str(config), "--only", "a fresh instance has no changes"]
+    assert main(["bench", "conformance", *words]) == 1
+    said = capsys.readouterr().out
+    named = said.index("failed: behaviour: a fresh instance has no changes: raised SandboxError")
+    assert named < said.index("1 failed") < len(said)
+    assert main(["bench", "conformance", *words, "--json"]) == 1
+    told = capsys.readouterr()
+    assert "no program 'no-such-server'" in json.loads(told.out)["results"][0]["reason"]
+    assert "failed: behaviour: a fresh instance has no changes" in told.err
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
