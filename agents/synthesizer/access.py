@@ -7,11 +7,12 @@ from typing import Any
 
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer.moves import reduced
-from agent_world.agents.synthesizer.sources import Rows, category, numeric
+from agent_world.agents.synthesizer.sources import Rows, call, category, numeric
 from agent_world.agents.synthesizer.world import Action, Row, World
 from agent_world.schema import Column, ForeignKey, Table
 
-DAY = re.compile(r"\d{4}-\d\d-\d\d")
+DAY = re.compile(r"\d{4}-\d\d(-\d\d)?")
+"""A day, or a month."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,25 @@ def parent_link(world: World, table: str, attr: p.Attr) -> ForeignKey:
 
 
 def parent_action(world: World, link: ForeignKey) -> Action:
-    return next(a for a in _getters(world, link))
+    return _getters(world, link)[0]
+
+
+def parent_call(world: World, link: ForeignKey, key: str) -> str:
+    """Code that fetches the row whose key (or name, which a search finds) the code `key` gives."""
+    action = parent_action(world, link)
+    if action.key:
+        return call(action, {action.key: key})
+    argument = next(a for a, c in action.filters.items() if c == link.target)
+    path = next(iter(action.paths.values())).partition("[]")[0]
+    return f"{call(action, {argument: key})}[{path!r}][0]"
 
 
 def _getters(world: World, link: ForeignKey) -> list[Action]:
+    """Tools that show a parent: by its key, or where the link is its name, by that."""
     found = [a for a in world.of("get", table=link.table) if a.key and link.target == a.table.primary_key]
+    if not found:
+        seeking = [a for a in world.of("search", table=link.table) if link.target in a.filters.values()]
+        found = [a for a in seeking if len(a.required) < 2 and link.target in a.paths]
     return sorted(found, key=lambda a: (len(a.operation.outputs), a.name))
 
 
@@ -110,8 +125,17 @@ class Quality:
     column: Column | None
     """None for a number of children."""
     values: tuple[Any, ...]
-    loops: bool
-    """Whether it takes a call a row."""
+    calls: int = 0
+    """What it takes besides the list: a call a row, or one for each parent."""
+
+    @property
+    def loops(self) -> bool:
+        return self.calls > 0
+
+    @property
+    def full(self) -> bool:
+        """Whether every row has a value."""
+        return None not in self.values
 
     @property
     def type(self) -> str:
@@ -121,17 +145,18 @@ class Quality:
 
 
 def qualities(world: World, source: Source) -> list[Quality]:
-    """Own columns first, then those of parents, then figures over children; each with a value for every row (a day
-    may be missing)."""
+    """Own columns first, then those of parents, then figures over children; each with a value for most rows."""
     found = [*_own(source), *_of_parents(world, source), *_of_children(world, source)]
-    return [q for q in found if all(v is not None for v in q.values) or dated(q)]
+    return [q for q in found if sum(v is not None for v in q.values) > len(q.values) / 2]
 
 
 def _own(source: Source) -> list[Quality]:
-    table, listed = source.rows.table, set(source.listed)
+    table, rows, listed = source.rows.table, source.rows.rows, set(source.listed)
     used = {w.column for w in source.rows.group.where}
     return [
-        Quality(p.Attr(column=c), table, table.column(c), tuple(r.get(c) for r in source.rows.rows), c not in listed)
+        Quality(
+            p.Attr(column=c), table, table.column(c), tuple(r.get(c) for r in rows), 0 if c in listed else len(rows)
+        )
         for c in source.columns
         if c != table.primary_key and c not in used and not _superlative(c)
     ]
@@ -142,7 +167,7 @@ def _of_parents(world: World, source: Source) -> list[Quality]:
     used = {w.column for w in source.rows.group.where}
     for link in source.rows.table.foreign_keys:
         tools = _getters(world, link) if link.column in source.columns and link.column not in used else []
-        parents = [_parent(world, link, row) for row in source.rows.rows] if tools else []
+        parents = [_parent(world, link, row, tools[0]) for row in source.rows.rows] if tools else []
         if not parents or any(parent is None for parent in parents):
             continue
         table = world.tables[link.table]
@@ -151,7 +176,8 @@ def _of_parents(world: World, source: Source) -> list[Quality]:
                 continue
             values = tuple(parent.get(column) if parent else None for parent in parents)
             attr = p.Attr(column=column, via=link.column)
-            found.append(Quality(attr, table, table.column(column), values, True))
+            calls = len({row.get(link.column) for row in source.rows.rows})
+            found.append(Quality(attr, table, table.column(column), values, calls))
     return found
 
 
@@ -160,7 +186,10 @@ def _superlative(column: str) -> bool:
     return column.endswith("est") and "_" not in column
 
 
-def _parent(world: World, link: ForeignKey, row: Row) -> Row | None:
+def _parent(world: World, link: ForeignKey, row: Row, tool: Action) -> Row | None:
+    """None where there is none, or where the tool would find others too."""
+    if tool.kind == "search" and len(world.containing(link.table, link.target, str(row.get(link.column)))) != 1:
+        return None
     rows = world.where(link.table, link.target, row.get(link.column)) if row.get(link.column) is not None else []
     return rows[0] if len(rows) == 1 else None
 
@@ -177,12 +206,12 @@ def _of_children(world: World, source: Source) -> list[Quality]:
         ):
             continue
         if _child_tools(world, count):
-            found.append(Quality(count, table, None, tuple(map(len, groups)), True))
+            found.append(Quality(count, table, None, tuple(map(len, groups)), len(groups)))
         for column in [c.name for c in table.columns if numeric(world, table, c.name)]:
             for function in ("sum", "max"):
                 attr = p.Attr(column=column, via=link.column, children=table.name, function=function)
                 if _child_tools(world, attr) and all(groups):
-                    found.append(Quality(attr, table, table.column(column), _figures(attr, groups), True))
+                    found.append(Quality(attr, table, table.column(column), _figures(attr, groups), len(groups)))
     return found
 
 
@@ -211,8 +240,8 @@ def sorts(world: World, quality: Quality) -> bool:
 
 
 def dated(quality: Quality) -> bool:
-    """Whether it is a day that is mostly known."""
-    if not quality.attr.column.endswith(("date", "_on", "_day")):
+    """Whether it is a day or a month that is mostly known."""
+    if not quality.attr.column.endswith(("date", "_on", "_day", "month")):
         return False
     known = [v for v in quality.values if v is not None]
     return len(known) > len(quality.values) / 2 and all(isinstance(v, str) and DAY.fullmatch(v) for v in known)

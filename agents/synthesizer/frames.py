@@ -238,6 +238,17 @@ OF_KEY = (
     "of {noun} {value}",
     "that belong to {noun} {value}",
 )
+OF_SEVERAL = (
+    "of the {many} {values}",
+    "that belong to the {many} {values}",
+    "recorded for the {many} {values}",
+    "of any of the {many} {values}",
+)
+ONE_OF = (
+    "whose {words} is {values}",
+    "with {words} {values}",
+    "that have {words} {values}",
+)
 SAME_AS = (
     "with the same {words} as {who} (that one included)",
     "whose {words} is that of {who}",

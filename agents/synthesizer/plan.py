@@ -14,6 +14,8 @@ from agent_world.agents.synthesizer.meaning import Comparison, Group, Subject
 from agent_world.schema import Json, Record
 
 Function = Literal["count", "sum", "mean", "min", "max"]
+TextComparison = Literal["contains", "starts with"]
+"""Case aside."""
 
 
 class Attr(Record):
@@ -37,7 +39,7 @@ class Test(Record):
     """A condition on a row; a row without the value does not meet it."""
 
     attr: Attr
-    comparison: Comparison
+    comparison: Comparison | TextComparison
     value: Json
 
 

@@ -10,6 +10,7 @@ from agent_world.agents.synthesizer.access import (
     children_action,
     key_of,
     parent_action,
+    parent_call,
     parent_link,
     remover,
     updater,
@@ -186,9 +187,9 @@ class Script:
         best = scope.hold(pick, "best", f"{edge}({rows}, key=lambda row: {by})")
         if found.attr.own or (pick.of.group, _link(found.attr)) in scope.known:
             return self.attr(pick.of.group, found.attr, scope, best)
-        action = parent_action(self.world, parent_link(self.world, pick.of.table, found.attr))
-        assert action.key is not None
-        fetch = call(action, {action.key: self._own(pick.of.group, found.attr.via, best)})
+        link = parent_link(self.world, pick.of.table, found.attr)
+        action = parent_action(self.world, link)
+        fetch = parent_call(self.world, link, self._own(pick.of.group, found.attr.via, best))
         return cell(action, found.attr.column, scope.hold((pick, found.attr.via), "parent", fetch))
 
     def _best(self, found: p.Best, scope: Scope) -> str:
@@ -229,9 +230,14 @@ class Script:
 
     def _test(self, group: Group, test: p.Test, scope: Scope) -> str:
         value = self.attr(group, test.attr, scope)
+        text, part = f"({value} or '').casefold()", str(test.value).casefold()
+        if test.comparison == "contains":
+            return f"{part!r} in {text}"
+        if test.comparison == "starts with":
+            return f"{text}.startswith({part!r})"
         sign = "==" if test.comparison == "=" else test.comparison
         found = f"{value} {sign} {test.value!r}"
-        return found if sign == "==" or not test.attr.own else f"{value} is not None and {found}"
+        return found if sign == "==" or test.attr.children else f"{value} is not None and {found}"
 
     def attr(self, group: Group, attr: p.Attr, scope: Scope, row: str = "row") -> str:
         if attr.own:
@@ -241,8 +247,7 @@ class Script:
         keys = f"dict.fromkeys({self._own(group, column, 'row')} for row in {self._rows(group, scope)})"
         if not attr.children:
             action = parent_action(self.world, link)
-            assert action.key is not None
-            code = f"{{key: {call(action, {action.key: 'key'})} for key in {keys}}}"
+            code = f"{{key: {parent_call(self.world, link, 'key')} for key in {keys}}}"
             found = scope.hold((group, _link(attr)), link.table, code)
             return cell(action, attr.column, f"{found}[{self._own(group, column, row)}]")
         action = children_action(self.world, attr)

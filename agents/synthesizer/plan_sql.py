@@ -15,6 +15,8 @@ from agent_world.schema import StateDiff
 from agent_world.tools.sql import sql_name
 
 _FUNCTIONS = {"sum": "sum", "mean": "avg", "min": "min", "max": "max", "count": "count"}
+_PLACES = {"contains": "> 0", "starts with": "= 1"}
+"""Where in a value its part stands."""
 
 
 class Undetermined(Exception):
@@ -130,17 +132,24 @@ class Reading:
     def where(self, table: str, where: Where) -> str:
         column = f"r.{sql_name(where.column)}"
         if where.subject is not None:
-            link = next(k for k in self.tables.schema[table].foreign_keys if k.column == where.column)
-            self.one(p.One(subject=where.subject))
-            owner = (
-                f"SELECT r.{sql_name(link.target)} FROM {sql_name(link.table)} r WHERE {self.subject(where.subject)}"
-            )
-            return f"{column} = ({owner})"
+            return f"{column} = ({self._owner(table, where.column, where.subject)})"
+        if where.subjects:
+            return f"({' OR '.join(f'{column} = ({self._owner(table, where.column, s)})' for s in where.subjects)})"
+        if where.among:
+            return f"{column} IN ({', '.join(map(quoted, where.among))})"
         if where.contains:
             return f"instr(fold({column}), fold({quoted(where.value)})) > 0"
         return f"{column} {where.comparison} {quoted(where.value)}"
 
+    def _owner(self, table: str, column: str, subject: Subject) -> str:
+        """The key of the one row that is pointed at and that foreign key `column` leads to."""
+        link = next(k for k in self.tables.schema[table].foreign_keys if k.column == column)
+        self.one(p.One(subject=subject))
+        return f"SELECT r.{sql_name(link.target)} FROM {sql_name(link.table)} r WHERE {self.subject(subject)}"
+
     def test(self, table: str, test: p.Test) -> str:
+        if test.comparison in _PLACES:
+            return f"instr(fold({self.attr(table, test.attr)}), fold({quoted(test.value)})) {_PLACES[test.comparison]}"
         return f"{self.attr(table, test.attr)} {test.comparison} {quoted(test.value)}"
 
     def attr(self, table: str, attr: p.Attr) -> str:
@@ -200,6 +209,9 @@ def compare(left: Any, comparison: str, right: Any) -> bool:
     """Nothing compares to what is missing."""
     if left is None or right is None:
         return False
+    if comparison in _PLACES:
+        at = str(left).casefold().find(str(right).casefold())
+        return at >= 0 if comparison == "contains" else at == 0
     outcome: Mapping[str, bool] = {
         "=": left == right, ">": left > right, "<": left < right, ">=": left >= right, "<=": left <= right,
     }  # fmt: skip

@@ -141,6 +141,8 @@ class Phrases:
 
     def _compared(self, table: str, column: str, test: p.Test) -> str:
         words, value = self.field(table, column), value_text(test.value)
+        if test.comparison in frames.TEXTS:
+            return self.pick(frames.TEXTS[test.comparison], words=words, a_words=article(words), value=value)
         if test.comparison == "=":
             return self.pick(frames.KIND, words=words, value=value)
         counted = self.counted(table, column)

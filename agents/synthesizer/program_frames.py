@@ -24,6 +24,19 @@ TIMES = {
     "=": ("{a_words} of {value}",),
 }
 KIND = ("the {words} {value}", "{value} as {words}", "{words} {value}")
+TEXTS = {
+    "contains": (
+        '{a_words} that contains "{value}"',
+        '"{value}" in their {words}',
+        '"{value}" somewhere in the {words}',
+        '{a_words} with "{value}" in it',
+    ),
+    "starts with": (
+        '{a_words} that starts with "{value}"',
+        '{a_words} that begins with "{value}"',
+        '{a_words} starting with "{value}"',
+    ),
+}
 WHO = (
     "the {noun} with {most} among {group}",
     "the {noun} that has {most} among {group}",

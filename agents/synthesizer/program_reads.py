@@ -13,21 +13,15 @@ from agent_world.agents.synthesizer import program_frames as frames
 from agent_world.agents.synthesizer.access import Quality
 from agent_world.agents.synthesizer.meaning import CountAsk, ReduceAsk
 from agent_world.agents.synthesizer.moves import statable
-from agent_world.agents.synthesizer.program_parts import (
-    Crowd,
-    Room,
-    Sketch,
+from agent_world.agents.synthesizer.program_figures import decision, key_of_measure, measure
+from agent_world.agents.synthesizer.program_parts import Crowd, Room, Sketch, draw_crowd, sibling
+from agent_world.agents.synthesizer.program_tests import (
     as_group,
     averages_of,
-    decision,
-    draw_crowd,
     figures_of,
     kept,
-    key_of_measure,
     kinds_of,
-    measure,
     narrowed,
-    sibling,
     splitting,
 )
 from agent_world.agents.synthesizer.wording import capital
@@ -155,7 +149,7 @@ def versus(room: Room) -> Sketch | None:
     if one is None or other is None:
         return None
     left = measure(room, one, one.whole)
-    if left is None or left.attr not in {q.attr for q in other.qualities}:
+    if left is None or left.attr not in {q.attr for q in other.qualities if q.full}:
         return None
     right = left.model_copy(update={"of": other.whole})
     how: Literal["difference", "ratio"] = (

@@ -10,18 +10,10 @@ from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer import program_frames as frames
 from agent_world.agents.synthesizer.access import Quality, counts, sorts, updatable
 from agent_world.agents.synthesizer.moves import statable
-from agent_world.agents.synthesizer.program_parts import (
-    Crowd,
-    Room,
-    Sketch,
-    condition_on,
-    decision,
-    draw_crowd,
-    figures_of,
-    kept,
-    splitting,
-)
+from agent_world.agents.synthesizer.program_figures import decision
+from agent_world.agents.synthesizer.program_parts import Crowd, Room, Sketch, draw_crowd
 from agent_world.agents.synthesizer.program_reads import tell
+from agent_world.agents.synthesizer.program_tests import condition_on, figures_of, kept, splitting
 from agent_world.agents.synthesizer.sources import Found, find_row
 from agent_world.agents.synthesizer.wording import capital
 from agent_world.agents.synthesizer.words import plural, singular, value_text
@@ -101,7 +93,7 @@ def _own_decision(room: Room, found: Found, column: str) -> p.Branch | None:
     options = []
     for name in sorted(found.columns - {column, table.primary_key, table.label}):
         values = tuple(r.get(name) for r in room.world.rows[table.name])
-        quality = Quality(p.Attr(column=name), table, table.column(name), values, False)
+        quality = Quality(p.Attr(column=name), table, table.column(name), values)
         usable = counts(room.world, quality) or sorts(room.world, quality)
         if usable and found.row.get(name) is not None and all(v is not None for v in values):
             options.append(quality)

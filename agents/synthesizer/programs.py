@@ -30,8 +30,10 @@ MANY: tuple[tuple[Shape, int], ...] = (
     (writes.every_one, 3), (writes.this_or_that, 4), (writes.condition_in_condition, 3),
 )  # fmt: skip
 """Shapes that write to several rows."""
-SIZES = {1: (2, 10), 2: (2, 20), 3: (3, 8), 4: (8, 16), 5: (17, 40)}
+SIZES = {1: (2, 10), 2: (2, 20), 3: (3, 8), 4: (8, 16), 5: (19, 44)}
 """Rows of a group by level; from level 3 on each takes a call or more."""
+CALLS = {4: 6, 5: 19}
+"""Calls that the values of its rows take at least."""
 
 
 def propose_program(world: World, level: int, bias: Bias, rng: random.Random) -> Draft | None:
@@ -39,7 +41,7 @@ def propose_program(world: World, level: int, bias: Bias, rng: random.Random) ->
     least, most = SIZES[level]
     loops = level >= 3
     phrases = Phrases(Wording(world, rng))
-    room = Room(world, phrases, rng, most, least, loops=loops, kinds=bias.kinds)
+    room = Room(world, phrases, rng, most, least, loops=loops, calls=CALLS.get(level, 1), kinds=bias.kinds)
     options = shapes_of(level, bias)
     shape = rng.choices([s for s, _ in options], [w for _, w in options])[0]
     sketch = shape(room)

@@ -117,7 +117,7 @@ def find_rows(
 
 
 def _all_rows(world: World, action: Action, name: str) -> Rows:
-    lines = (f"{name} = {_whole(action, {}, len(world.rows[action.table.name]))}",)
+    lines = (f"{name} = {whole(action, {}, len(world.rows[action.table.name]))}",)
     return Rows(lines, Group(action.table.name), world.rows[action.table.name], action, name)
 
 
@@ -136,14 +136,14 @@ def _of_value(
     rows = world.where(table, column, value)
     link = world.foreign_key(table, column)
     if link is None or not world.opaque(link.table):
-        line = f"{name} = {_whole(action, {argument: repr(value)}, len(rows))}"
+        line = f"{name} = {whole(action, {argument: repr(value)}, len(rows))}"
         return Rows((line,), Group(table, (Where(column, value),)), rows, action, name)
     parent = next(iter(world.where(link.table, link.target, value)), None)
     owner = _named_parent(world, link.table, link.target, parent, rng, name) if parent else None
     if owner is None:
         return None
     key = cell(owner.action, link.target, f"{name}_owner")
-    lines = (*owner.lines, f"{name} = {_whole(action, {argument: key}, len(rows))}")
+    lines = (*owner.lines, f"{name} = {whole(action, {argument: key}, len(rows))}")
     return Rows(lines, Group(table, (Where(column, subject=owner.subject),)), rows, action, name)
 
 
@@ -156,7 +156,7 @@ def _named_parent(world: World, table: str, key: str, row: Row, rng: random.Rand
     return None
 
 
-def _whole(action: Action, arguments: dict[str, str], size: int) -> str:
+def whole(action: Action, arguments: dict[str, str], size: int) -> str:
     """All items: in one call where they fit a page."""
     if action.paged and size > PAGE:
         return f"every({', '.join([f'tools.{action.name}', *(f'{n}={t}' for n, t in arguments.items())])})"

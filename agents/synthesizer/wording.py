@@ -185,6 +185,8 @@ class Wording:
             role = self.role(table, where.column)
             forms = frames.OF_PARENT_AS if role else frames.OF_PARENT
             return self.pick(forms, role=role, who=self.subject(where.subject))
+        if where.among or where.subjects:
+            return self._one_of(table, where)
         value = value_text(where.value)
         if where.contains:
             return self.pick(frames.CONTAINS, words=words, value=value)
@@ -193,6 +195,15 @@ class Wording:
             noun = singular(key.table)
             return self.pick(frames.OF_KEY, noun=self.role(table, where.column) or noun, value=value)
         return self.pick(frames.COMPARED[where.comparison], words=words, a_words=article(words), value=value)
+
+    def _one_of(self, table: str, where: Where) -> str:
+        """`of the storms Ivan and Karl`, `whose size is S or M`."""
+        values = [value_text(v) for v in (*where.among, *(s.value for s in where.subjects))]
+        key, role = self.world.foreign_key(table, where.column), self.role(table, where.column)
+        if key and not role:
+            return self.pick(frames.OF_SEVERAL, many=plural(key.table), values=joined(values))
+        words = role or field_words(self.world, table, where.column)
+        return self.pick(frames.ONE_OF, words=words, values=joined(values, "or"))
 
     # --- Writes ---
 

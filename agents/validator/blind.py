@@ -94,7 +94,10 @@ def literals(plan: p.Plan) -> Iterable[Any]:
 
 def _of_group(group: Group) -> Iterable[Any]:
     for where in group.where:
-        yield from where.subject.literals() if isinstance(where.subject, Subject) else (where.value,)
+        if where.among or where.subjects:
+            yield from (*where.among, *(v for subject in where.subjects for v in subject.literals()))
+        else:
+            yield from where.subject.literals() if isinstance(where.subject, Subject) else (where.value,)
 
 
 def _said(question: str, value: Any) -> bool:
