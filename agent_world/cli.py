@@ -108,6 +108,7 @@ def list_environments(config: Config = DEFAULT, overrides: Overrides = None, mac
 @app.command()
 def search(
     query: Annotated[str, typer.Argument(help='Plain words, for example "flights of an airline".')],
+    overrides: Overrides = None,
     config: Config = DEFAULT,
     limit: int = 8,
     machine: Machine = False,
@@ -115,7 +116,8 @@ def search(
     """Find themes, environments and tools by meaning."""
     from agent_world.memory.index import search_workspace
 
-    hits = search_workspace(open_store(load_settings(config)).workspace, query, limit)
+    settings = load_settings(config, overrides or [])
+    hits = search_workspace(open_store(settings).workspace, query, limit, config=settings.index)
     rows = [{"score": f"{h.score:.2f}", "kind": h.kind, "id": h.id, "text": h.text[:90]} for h in hits]
     show(rows, machine)
 

@@ -339,12 +339,34 @@ class RayExecutor(Record):
     """Reserved for one unit."""
 
 
-def _executor_by_name(value: object) -> object:
+def _by_kind(value: object) -> object:
     return {"kind": value} if isinstance(value, str) else value
 
 
-ExecutorConfig = Annotated[LocalExecutor | RayExecutor, Field(discriminator="kind"), BeforeValidator(_executor_by_name)]
+ExecutorConfig = Annotated[LocalExecutor | RayExecutor, Field(discriminator="kind"), BeforeValidator(_by_kind)]
 """`executor: ray` is short for `executor: {kind: ray}`."""
+
+
+class LocalIndex(Record):
+    """Chroma's files in the workspace, open in one process at a time."""
+
+    kind: Literal["local"] = "local"
+
+
+class ServerIndex(Record):
+    """A Chroma server (`chroma run`), as many workspaces to it as you like."""
+
+    kind: Literal["server"] = "server"
+    address: str = "http://127.0.0.1:8000"
+    token: SecretStr | None = None
+    """Sent as `x-chroma-token`."""
+    tenant: str = "default_tenant"
+    database: str = "default_database"
+    name: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{2,200}$")
+    """Of this workspace's collections; left out, one that no other workspace has."""
+
+
+IndexConfig = Annotated[LocalIndex | ServerIndex, Field(discriminator="kind"), BeforeValidator(_by_kind)]
 
 
 class TinyPolicy(Record):
@@ -468,6 +490,8 @@ class Settings(Record):
     grpo: GRPOSettings = GRPOSettings()
     arena: ArenaSettings = ArenaSettings()
     growth: GrowthSettings = GrowthSettings()
+    index: IndexConfig = LocalIndex()
+    """Where `agent-world search` keeps its vectors."""
 
     def role(self, name: Role) -> RoleConfig:
         return self.roles.get(name, RoleConfig())

@@ -3,6 +3,7 @@
     WORKSPACE/index/.lock        held by the one process that has the index open
     WORKSPACE/index/index.json   embedder, vector size, folder in use, fingerprint of the indexed texts
     WORKSPACE/index/chroma_N/    Chroma's own files; each rebuild has a new folder, so a kill leaves the old or the new
+    WORKSPACE/index/id           with a Chroma server, whose collections take the folders' place: who this workspace is
 
 Files of the workspace are the truth: an index that is missing, damaged or out of date is built again from them.
 Chroma itself neither locks its folder nor remembers who embedded, so both are done here.
@@ -11,7 +12,6 @@ Chroma itself neither locks its folder nor remembers who embedded, so both are d
 import fcntl
 import hashlib
 import os
-import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,12 +20,13 @@ from typing import Any, Literal
 
 from agent_world.errors import StoreError
 from agent_world.memory.embedder import Embedder, TextEmbedder
+from agent_world.memory.shelf import Shelf, open_shelf
 from agent_world.memory.store import Store, read_record, read_records, write_record
 from agent_world.schema import Record, Theme, ToolSpec
+from agent_world.settings import IndexConfig, LocalIndex
 
 Kind = Literal["theme", "environment", "tool"]
 LOCK_WAIT_S = 3.0
-COLLECTION = "agent_world"
 BATCH = 2000
 
 
@@ -53,6 +54,8 @@ class IndexHead(Record):
     embedder: str
     size: int
     folder: str
+    place: str = ""
+    """The server that holds it; empty for files here."""
     fingerprint: str = ""
     """Of the entries of the last `rebuild`."""
 
@@ -64,14 +67,15 @@ class DamagedIndex(StoreError):
 class Index:
     """An open index; get one by `open_index`. Calls block: run them in a thread from async code."""
 
-    def __init__(self, folder: Path, embedder: TextEmbedder) -> None:
-        self.folder, self.embedder = folder, embedder
-        self._client: Any = None
+    def __init__(self, folder: Path, embedder: TextEmbedder, shelf: Shelf) -> None:
+        self.folder, self.embedder, self.shelf = folder, embedder, shelf
 
     @property
     def head(self) -> IndexHead | None:
+        """None too where the index lies in another place than the settings say now."""
         path = self.folder / "index.json"
-        return read_record(path, IndexHead) if path.exists() else None
+        head = read_record(path, IndexHead) if path.exists() else None
+        return head if head and head.place == self.shelf.place else None
 
     def add(self, entries: Sequence[Entry]) -> None:
         """Add entries; one whose kind and id are there already is replaced."""
@@ -83,7 +87,7 @@ class Index:
 
     def _upsert(self, entries: Sequence[Entry], head: IndexHead) -> None:
         vectors = self.embedder.embed([entry.text for entry in entries])
-        with _told_plainly(self.folder):
+        with self._told_plainly():
             for start in range(0, len(entries), BATCH):
                 part = entries[start : start + BATCH]
                 self._collection(head).upsert(
@@ -95,13 +99,13 @@ class Index:
 
     def count(self) -> int:
         head = self._required()
-        with _told_plainly(self.folder):
+        with self._told_plainly():
             return int(self._collection(head).count())
 
     def search(self, query: str, limit: int = 8, kind: Kind | None = None) -> list[Hit]:
         """The `limit` entries nearest in meaning, best first. Raises `DamagedIndex`."""
         head, vector = self._required(), self.embedder.embed([query])
-        with _told_plainly(self.folder):
+        with self._told_plainly():
             found = self._collection(head).query(
                 query_embeddings=vector,
                 n_results=limit,
@@ -113,14 +117,15 @@ class Index:
         return sorted(hits, key=lambda hit: (-hit.score, hit.kind, hit.id))
 
     def rebuild(self, entries: Sequence[Entry]) -> None:
-        """Index `entries` and nothing else, in a new folder; then remove the old one."""
-        self.close()
-        old = sorted(self.folder.glob("chroma_*"))
+        """Index `entries` and nothing else, in a new collection; then remove the old ones."""
+        with self._told_plainly():
+            old = self.shelf.names()
         head = self._head(self._unused(), fingerprint(entries))
         self._upsert(entries, head)
         write_record(self.folder / "index.json", head)
-        for path in old:
-            shutil.rmtree(path, ignore_errors=True)
+        with self._told_plainly():
+            for name in old:
+                self.shelf.remove(name)
 
     def refresh(self, entries: Sequence[Entry]) -> bool:
         """`rebuild`, unless the index holds just these entries already. True where it was built."""
@@ -133,13 +138,9 @@ class Index:
         self.rebuild(entries)
         return True
 
-    def close(self) -> None:
-        if self._client is not None:
-            self._client.close()
-            self._client = None
-
     def _head(self, folder: str, found: str = "") -> IndexHead:
-        return IndexHead(embedder=self.embedder.name, size=self.embedder.size, folder=folder, fingerprint=found)
+        size, place = self.embedder.size, self.shelf.place
+        return IndexHead(embedder=self.embedder.name, size=size, folder=folder, place=place, fingerprint=found)
 
     def _required(self) -> IndexHead:
         if self.head is None:
@@ -147,43 +148,61 @@ class Index:
         return self.head
 
     def _unused(self) -> str:
-        numbers = [int(path.name.removeprefix("chroma_")) for path in self.folder.glob("chroma_*")]
+        with self._told_plainly():
+            numbers = [int(name.removeprefix("chroma_")) for name in self.shelf.names()]
         return f"chroma_{max(numbers, default=0) + 1}"
 
     def _collection(self, head: IndexHead) -> Any:
-        import chromadb
-        from chromadb.config import Settings
+        return self.shelf.collection(head.folder)
 
-        if self._client is None:
-            options = Settings(anonymized_telemetry=False)
-            self._client = chromadb.PersistentClient(str(self.folder / head.folder), settings=options)
-        # Vectors are always given, so Chroma's default embedder is never asked.
-        return self._client.get_or_create_collection(
-            COLLECTION, embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
-        )
+    @contextmanager
+    def _told_plainly(self) -> Iterator[None]:
+        # Broad, at the boundary to Chroma: a damaged file shows as any of its many errors, some not even `Exception`s
+        # (a panic of its Rust part derives from `BaseException`).
+        try:
+            yield
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:
+            raise DamagedIndex(
+                f"The index in {self.shelf.place or self.folder} cannot be used "
+                f"({type(error).__name__}: {str(error).splitlines()[:1]}); {self.shelf.remedy}."
+            ) from error
 
 
 @contextmanager
-def open_index(workspace: Path, embedder: TextEmbedder | None = None, wait_s: float = LOCK_WAIT_S) -> Iterator[Index]:
+def open_index(
+    workspace: Path,
+    embedder: TextEmbedder | None = None,
+    wait_s: float = LOCK_WAIT_S,
+    config: IndexConfig = LocalIndex(),  # noqa: B008  # frozen
+) -> Iterator[Index]:
     """Open the workspace's index for this process alone; `embedder` is the packaged MiniLM where left out.
 
-    Raises `StoreError` when another process has it open for longer than `wait_s` seconds, or when it was built with
-    another embedder.
+    Raises `StoreError` when another process has it open for longer than `wait_s` seconds, when it was built with
+    another embedder, or when the server of `config` cannot be used.
     """
     folder = workspace / "index"
     lock = _lock(folder, wait_s)
-    index = Index(folder, embedder or Embedder(workspace))
+    embedder = embedder or Embedder(workspace)
     try:
-        _check_embedder(index)
-        yield index
+        with open_shelf(config, folder, embedder) as shelf:
+            index = Index(folder, embedder, shelf)
+            _check_embedder(index)
+            yield index
     finally:
-        index.close()
         os.close(lock)
 
 
-def search_workspace(workspace: Path, query: str, limit: int = 8, kind: Kind | None = None) -> list[Hit]:
+def search_workspace(
+    workspace: Path,
+    query: str,
+    limit: int = 8,
+    kind: Kind | None = None,
+    config: IndexConfig = LocalIndex(),  # noqa: B008  # frozen
+) -> list[Hit]:
     """Search all that the workspace holds now; the index is brought up to date first."""
-    with open_index(workspace) as index:
+    with open_index(workspace, config=config) as index:
         index.refresh(entries_of(workspace))
         return index.search(query, limit, kind)
 
@@ -245,18 +264,3 @@ def _lock(folder: Path, wait_s: float) -> int:
                 os.close(lock)
                 raise StoreError(f"Another process has the index {folder} open; try again when it ends.") from error
         time.sleep(0.1)
-
-
-@contextmanager
-def _told_plainly(folder: Path) -> Iterator[None]:
-    # Broad, at the boundary to Chroma: a damaged file shows as any of its many errors, some not even `Exception`s
-    # (a panic of its Rust part derives from `BaseException`).
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit, GeneratorExit):
-        raise
-    except BaseException as error:
-        raise DamagedIndex(
-            f"The index in {folder} cannot be used ({type(error).__name__}: {str(error).splitlines()[:1]}); "
-            "remove the folder, and it is built again from the workspace."
-        ) from error

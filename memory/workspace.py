@@ -22,7 +22,7 @@ from agent_world.schema import Dropped, Record
 from agent_world.settings import Settings
 
 # Settings that may change between two runs in one workspace: they do not change what is made.
-FREE = {"workspace", "concurrency", "executor"}
+FREE = {"workspace", "concurrency", "executor", "index"}
 
 
 class Outcome(Record):
