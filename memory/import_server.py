@@ -11,7 +11,7 @@ from agent_world.schema import Environment, Origin, Theme, ToolSpec
 from agent_world.settings import McpRuntime
 from agent_world.tools.files import Files, read_files, unpack
 from agent_world.tools.runtime import open_runtime
-from agent_world.tools.sandbox.mcp import McpInstance
+from agent_world.tools.sandbox.mcp_instance import McpInstance
 from agent_world.tools.tables import snake_case
 
 RUNTIME = "runtime.json"

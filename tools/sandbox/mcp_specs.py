@@ -2,22 +2,52 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_world.errors import SandboxError
 from agent_world.schema import ToolSpec
-from agent_world.tools.specs import ORIGINAL_NAME, Intake, read_tools
+from agent_world.tools.arguments import ArgumentChecker
+from agent_world.tools.specs import ORIGINAL_NAME, Rejected, read_tools
 
 if TYPE_CHECKING:
     from mcp.types import Tool
 
 
-def listed_specs(tools: "Iterable[Tool]", where: str) -> Intake:
-    """In the normal form, and those that could not be read."""
-    return read_tools(
-        {"tools": [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]}, where
-    )
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The tools of a server that can be used, by name, and those that cannot."""
+
+    specs: Mapping[str, ToolSpec]
+    checkers: Mapping[str, ArgumentChecker]
+    rejected: tuple[Rejected, ...]
+
+
+class Offers:
+    """Of one command's servers. The last list is kept: a fresh server, as each reset starts one, lists the same."""
+
+    def __init__(self, where: str) -> None:
+        """`where` is for messages."""
+        self._where = where
+        self._last: tuple[tuple[Tool, ...], tuple[ToolSpec, ...], Offer] | None = None
+
+    def read(self, tools: "tuple[Tool, ...]", known: tuple[ToolSpec, ...]) -> Offer:
+        """`known` are the tools of the bundle's tools.json, where there is one: they are what is used then.
+
+        Raises `SandboxError` when the server offers something else.
+        """
+        if self._last is None or self._last[:2] != (tools, known):
+            self._last = tools, known, self._offer(tools, known)
+        return self._last[2]
+
+    def _offer(self, tools: "tuple[Tool, ...]", known: tuple[ToolSpec, ...]) -> Offer:
+        listing = {"tools": [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]}
+        listed = read_tools(listing, self._where)
+        if known:
+            check_same(known, listed.specs)
+        specs = {spec.name: spec for spec in known or listed.specs}
+        return Offer(specs, {name: ArgumentChecker(spec) for name, spec in specs.items()}, listed.rejected)
 
 
 def bundle_specs(root: Path) -> tuple[ToolSpec, ...]:

@@ -1,0 +1,201 @@
+"""One environment whose tools are an MCP server's: calls, programs that make calls, and state as the files tell it."""
+
+import asyncio
+import itertools
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from agent_world.errors import SandboxError
+from agent_world.schema import StateDiff, ToolSpec
+from agent_world.tools.files import Files, pack, read_files, unpack
+from agent_world.tools.observation import error_observation
+from agent_world.tools.runtime import Observation, RunResult
+from agent_world.tools.sandbox.channel import ChannelClosed
+from agent_world.tools.sandbox.exchange import MAX_CALLS, Call, run_result
+from agent_world.tools.sandbox.mcp_content import result_observation
+from agent_world.tools.sandbox.mcp_conversation import ServerGone
+from agent_world.tools.sandbox.mcp_server import McpServer, start_server
+from agent_world.tools.sandbox.mcp_specs import Offer, original_name
+from agent_world.tools.sandbox.process import Order, Process
+from agent_world.tools.sandbox.purity import Purity
+from agent_world.tools.sandbox.template import Template
+from agent_world.tools.specs import Rejected
+from agent_world.tools.state import State, diff, read_state
+
+if TYPE_CHECKING:
+    from agent_world.tools.sandbox.mcp import McpBackend
+
+MEGABYTE = 1024 * 1024
+
+
+class McpInstance:
+    """One server on files of its own."""
+
+    def __init__(self, backend: "McpBackend", template: Template, known: tuple[ToolSpec, ...], order: Order) -> None:
+        """`known` are the tools of the bundle's tools.json, where there is one."""
+        self._backend = backend
+        self._template = template
+        self._known = known
+        self._order = order
+        self._ids = itertools.count(1)
+        self._purity = Purity(template, backend.config.disk_mb * MEGABYTE)
+        self._server: McpServer | None = None
+        self._offer = Offer({}, {}, ())
+        self._closed = False
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The bundle's tools.json; without one, what the server lists."""
+        return tuple(self._offer.specs.values())
+
+    @property
+    def rejected(self) -> tuple[Rejected, ...]:
+        """Tools of the server that cannot be used, each with the reason."""
+        return self._offer.rejected
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
+        fault = self._fault(tool, arguments)
+        if fault:
+            return fault
+        assert self._server is not None
+        if not self._offer.specs[tool].annotations.read_only:
+            self._purity.touched()
+            return await self._perform(tool, arguments)
+        self._purity.before(self._server.process.directory)
+        found = await self._perform(tool, arguments)
+        return replace(found, impure=True) if self._purity.wrote(self._server.process.directory) else found
+
+    async def _perform(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
+        from mcp import McpError
+        from pydantic import ValidationError
+
+        config = self._backend.config
+        try:
+            server = await self._alive()
+        except SandboxError as error:
+            return error_observation("crashed", f"The server does not start on the files that it left: {error}")
+        try:
+            self._backend.watch.busy(server.process)
+            async with asyncio.timeout(config.call_timeout_s):
+                ready = self._offer.checkers[tool].ready(arguments)
+                result = await server.call(original_name(self._offer.specs[tool]), ready)
+        except TimeoutError:
+            await server.end()
+            return error_observation("timeout", f"{tool} took more than {config.call_timeout_s:g} s.")
+        except ServerGone as error:
+            await server.end()
+            if server.process.outgrew:
+                return error_observation("out_of_memory", server.process.outgrew)
+            return error_observation("crashed", f"The server ended during {tool}: {server.last_words() or error}.")
+        except McpError as error:
+            return error_observation("tool_error", error.error.message)
+        except ValidationError:
+            return error_observation("invalid_output", "The server's answer has not the form of a tool's result.")
+        except BaseException:
+            await server.end()  # cancelled in the middle of an exchange
+            raise
+        finally:
+            self._backend.watch.idle(server.process)
+        return result_observation(result, config.observation_chars)
+
+    async def run(self, source: str, function: str, arguments: Mapping[str, Any]) -> RunResult:
+        """The program has a process and an empty folder of its own; of the instance it sees the tools."""
+        if self._closed:
+            raise SandboxError("The instance is closed.")
+        calls: list[Call] = []
+        backend = self._backend
+        process = await (await backend.programs()).spawn(self._order)
+        backend.watch.add(process)
+        backend.watch.busy(process)
+        request = next(self._ids)
+        message = {"id": request, "op": "run", "source": source, "function": function, "arguments": dict(arguments)}
+        try:
+            async with asyncio.timeout(backend.config.run_timeout_s):
+                await process.channel.send({**message, "here": True})
+                answer = await self._follow(process, request, calls)
+        except TimeoutError:
+            return RunResult(ok=False, error="timeout", calls=tuple(calls))
+        except ChannelClosed:
+            return RunResult(ok=False, error="out_of_memory" if process.outgrew else "crashed", calls=tuple(calls))
+        finally:
+            process.release()
+        return run_result(answer, calls)
+
+    async def _follow(self, process: Process, request: int, calls: list[Call]) -> dict[str, Any]:
+        """Make the calls that a program asks for, until its result comes."""
+        while "ask" in (frame := await process.channel.receive(request)):
+            tool, arguments = frame["ask"], frame.get("arguments")
+            if len(calls) >= MAX_CALLS or not isinstance(tool, str) or not isinstance(arguments, dict):
+                raise ChannelClosed("too many or malformed tool calls")
+            found = await self.call(tool, arguments)
+            calls.append((tool, arguments, found))
+            outcome = {"value": found.value} if found.ok else {"error": json.loads(found.text)["error"]}
+            await process.channel.send({"id": request, **outcome})
+        return frame
+
+    async def diff(self) -> StateDiff:
+        return diff(self._template.state, self._state())
+
+    async def state_hash(self) -> str:
+        return self._state().hash()
+
+    async def snapshot(self) -> bytes:
+        """The files, journals included. Raises `SandboxError` when there are some that cannot be kept."""
+        return pack(self._files())
+
+    async def restore(self, snapshot: bytes) -> None:
+        await self._start(unpack(snapshot))
+
+    async def reset(self) -> None:
+        await self._start(self._template.files)
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._server:
+            await self._server.release()
+            self._server = None
+        self._backend.forget(self)
+
+    def _fault(self, tool: str, arguments: Any) -> Observation | None:
+        """Why the call is not made, if so."""
+        if self._server is None:
+            raise SandboxError("The instance is closed.")
+        if tool not in self._offer.checkers:
+            return error_observation("unknown_tool", f"There is no tool {tool!r}.")
+        fault = self._offer.checkers[tool].fault(arguments)
+        return error_observation("invalid_arguments", fault) if fault else None
+
+    def _state(self) -> State:
+        return read_state(self._files(), self._template.schema)
+
+    def _files(self) -> Files:
+        if self._server is None:
+            raise SandboxError("The instance is closed.")
+        return read_files(self._server.process.directory, self._backend.config.disk_mb * MEGABYTE)
+
+    async def _alive(self) -> McpServer:
+        """The running server; after a kill, a fresh one on the files that the last one left."""
+        assert self._server is not None
+        if not self._server.live:
+            await self._start(self._files())
+        return self._server
+
+    async def _start(self, files: Files) -> None:
+        if self._closed:
+            raise SandboxError("The instance is closed.")
+        backend = self._backend
+        if self._server:
+            await self._server.end()  # two at once would need twice the memory
+        order, seconds = self._order, backend.config.start_timeout_s
+        server = await start_server(backend.launcher, order, backend.command, files, seconds, backend.watch_server)
+        try:
+            self._offer = backend.offers.read(server.tools, self._known)
+        except BaseException:
+            await server.release()
+            raise
+        if self._server:
+            await self._server.release()
+        self._server = server
+        self._purity.start(None)
