@@ -162,6 +162,7 @@ def import_mcp(
     data: Annotated[Path | None, typer.Option(help="Folder or file that the server works on.")] = None,
     readable: Annotated[list[Path] | None, typer.Option(help="A folder that the server may read.")] = None,
     variables: Annotated[list[str] | None, typer.Option("--env", help="NAME=VALUE for the server.")] = None,
+    learning: Annotated[bool, typer.Option("--learn", help="Learn by test calls what the schemas do not say.")] = False,
     config: Config = DEFAULT,
 ) -> None:
     """Make an environment of an MCP server: `{data}` in the command or in a value is its private copy of the data."""
@@ -174,7 +175,7 @@ def import_mcp(
         raise UsageError(f"--env {wrong[0]!r} must have the form NAME=VALUE.")
     runtime = McpRuntime(command=tuple(command), env={k: v for k, _, v in pairs}, readable=tuple(readable or ()))
     root = load_settings(config).workspace / "environments" / (snake_case(name) or "_")
-    bundle = asyncio.run(import_server(runtime, root, name=name, data=data))
+    bundle = asyncio.run(import_server(runtime, root, name=name, data=data, learning=learning))
     files = sum(path.is_file() for path in bundle.database.rglob("*"))
     print(f"{bundle.id}: {len(bundle.tools())} tools, {files} files in {bundle.root}. It runs with the setting")
     print("runtime=" + runtime.model_dump_json(exclude_defaults=False, include={"kind", "command", "env", "readable"}))

@@ -12,6 +12,7 @@ from agent_world.settings import McpRuntime
 from agent_world.tools.files import Files, read_files, unpack
 from agent_world.tools.runtime import open_runtime
 from agent_world.tools.sandbox.mcp_instance import McpInstance
+from agent_world.tools.specs.probe import learn
 from agent_world.tools.tables import snake_case
 
 RUNTIME = "runtime.json"
@@ -19,13 +20,20 @@ RUNTIME = "runtime.json"
 
 
 async def import_server(
-    config: McpRuntime, root: Path, *, name: str, data: Path | None = None, description: str = ""
+    config: McpRuntime,
+    root: Path,
+    *,
+    name: str,
+    data: Path | None = None,
+    description: str = "",
+    learning: bool = False,
 ) -> Bundle:
     """Start the server in the sandbox on a copy of `data` (a folder, or one file), list its tools, and write `root`.
 
     `database/` becomes what the server has made of the data when it has started, so that an instance differs from it
-    in nothing until a tool is called. Raises `UsageError` for data or a name that will not do, `SandboxError` when the
-    server does not start; nothing is left of `root` then.
+    in nothing until a tool is called. `learning`: test calls, each undone, teach which optional arguments depend on
+    each other, and types that the server does not say. Raises `UsageError` for data or a name that will not do,
+    `SandboxError` when the server does not start; nothing is left of `root` then.
     """
     identifier = snake_case(name)
     if not identifier:
@@ -38,6 +46,8 @@ async def import_server(
             instance = await runtime.open(draft.root)
             assert isinstance(instance, McpInstance)  # of an `McpRuntime`
             specs, files = instance.specs, unpack(await instance.snapshot())
+            if learning:
+                specs = tuple([await learn(instance, spec) for spec in specs])
         shutil.rmtree(draft.database)
         _write(draft, files)
         draft.write_specs(specs)

@@ -43,7 +43,7 @@ def test_a_server_becomes_an_environment_by_one_command(
     ]
     assert main(words) == 0
     said, setting = capsys.readouterr().out.splitlines()
-    assert said.startswith("my_notes: 9 tools, 1 files in ")
+    assert said.startswith("my_notes: 11 tools, 1 files in ")
     bundle = Store(tmp_path / "workspace").bundle("my_notes")
     assert bundle.environment().content_hash == bundle.content_hash()
     assert [spec.name for spec in bundle.tools()][:2] == ["write_note", "read_note"]
@@ -79,6 +79,19 @@ async def test_code_that_is_not_async_uses_it_as_any_environment(data: Path, tmp
             assert instance.state_hash() == start
 
     await asyncio.to_thread(use)
+
+
+async def test_test_calls_teach_what_the_schemas_do_not_say(data: Path, tmp_path: Path) -> None:
+    config = McpRuntime(command=NOTES)
+    bundle = await import_server(config, tmp_path / "notes", name="notes", data=data, learning=True)
+    tools = {spec.name: spec for spec in bundle.tools()}
+    assert "Give exactly one of 'name' and 'text'." in tools["find_note"].description
+    assert tools["repeat"].input_schema["properties"]["times"] == {"type": "integer"}
+    assert [path.name for path in bundle.database.rglob("*.txt")] == ["first.txt"]
+    async with open_runtime(config) as runtime:
+        instance = await runtime.open(bundle.root)
+        assert (await instance.call("repeat", {"text": "ab", "times": "2"})).error == "invalid_arguments"
+        assert (await instance.call("repeat", {"text": "ab", "times": 2})).value == {"text": "abab"}
 
 
 async def test_what_a_server_makes_at_its_start_belongs_to_the_database(tmp_path: Path) -> None:

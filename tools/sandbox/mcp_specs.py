@@ -10,6 +10,7 @@ from agent_world.errors import SandboxError
 from agent_world.schema import ToolSpec
 from agent_world.tools.arguments import ArgumentChecker
 from agent_world.tools.specs import ORIGINAL_NAME, Rejected, read_tools
+from agent_world.tools.specs.probe import as_listed
 
 if TYPE_CHECKING:
     from mcp.types import Tool
@@ -70,7 +71,7 @@ def check_same(known: Iterable[ToolSpec], listed: Iterable[ToolSpec]) -> None:
     for name, spec in theirs.items():
         if name not in ours:
             raise SandboxError(f"The MCP server offers tool {name!r}, which tools.json lacks; import it again.")
-        if spec.input_schema != ours[name].input_schema:
+        if spec.input_schema != as_listed(ours[name]):
             raise SandboxError(f"Tool {name!r} takes other arguments than tools.json says; import it again.")
 
 

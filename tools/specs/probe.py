@@ -6,20 +6,25 @@ about which arguments were given.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import combinations
 from typing import Any, Literal, Protocol
 
+from agent_world.errors import SandboxError
 from agent_world.schema import Record, ToolSpec
 from agent_world.tools.runtime import Observation
 from agent_world.tools.specs.model import CHANGES, CONDITIONS, Change
+from agent_world.tools.specs.walk import is_annotation
 
 MOST_OPTIONAL = 6
 """Optional arguments that are tried: 1 + 6 + 15 calls."""
+_LEARNED = "test calls accept no other type"
 _SAMPLES: dict[str, Any] = {
     "string": "sample", "integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}, "null": None,
 }  # fmt: skip
 _TRIED = ("string", "integer", "boolean", "array", "object")
-_MISUSE = ("invalid_arguments", "exception", "crashed")
+_MISUSE = ("invalid_arguments", "exception", "crashed", "tool_error")
+"""What no value of the right type would get; `tool_error` is all that MCP has, and may mean it."""
 
 
 class Callable(Protocol):
@@ -48,6 +53,11 @@ class Condition(Record):
                 return f"{names} must be given."
             case _:
                 return f"Give {self.kind.replace('_', ' ')} of {names}."
+
+
+async def learn(instance: Callable, spec: ToolSpec) -> ToolSpec:
+    """The tool with all that test calls with made-up values teach."""
+    return await learn_conditions(instance, await learn_types(instance, spec))
 
 
 async def learn_conditions(instance: Callable, spec: ToolSpec, samples: Mapping[str, Any] | None = None) -> ToolSpec:
@@ -79,11 +89,11 @@ async def learn_types(instance: Callable, spec: ToolSpec, samples: Mapping[str, 
     properties = dict(spec.input_schema.get("properties", {}))
     given = dict(samples or {})
     changes = []
-    for name in [n for n, schema in properties.items() if schema == {} or set(schema) == {"description"}]:
+    for name in [n for n, schema in properties.items() if isinstance(schema, dict) and all(map(is_annotation, schema))]:
         kinds = await _accepted(instance, spec, name, given)
         if len(kinds) == 1:
             properties[name] = {"type": kinds[0], **properties[name]}
-            why = f"{kinds[0]}: test calls accept no other type"
+            why = f"{kinds[0]}: {_LEARNED}"
             changes.append(Change(path=f"{name}/type", what="type_guess", why=why, effect="guess"))
     if not changes:
         return spec
@@ -131,12 +141,31 @@ class _Trial:
 
 
 async def call_cleanly(instance: Callable, tool: str, arguments: Mapping[str, Any]) -> Observation:
-    """A call whose effects are undone."""
+    """A call whose effects on the files are undone; without any, the process goes on as it is."""
     before = await instance.snapshot()
+    changed = True
     try:
-        return await instance.call(tool, arguments)
+        seen = await instance.call(tool, arguments)
+        with suppress(SandboxError):  # it left what no snapshot can hold
+            changed = await instance.snapshot() != before
+        return seen
     finally:
-        await instance.restore(before)
+        if changed:
+            await instance.restore(before)
+
+
+def as_listed(spec: ToolSpec) -> dict[str, Any]:
+    """The input schema without the types that were learned."""
+    learned = {change["path"].removesuffix("/type") for change in spec.meta.get(CHANGES, ()) if _is_learned(change)}
+    properties = {
+        name: {key: value for key, value in schema.items() if key != "type"} if name in learned else schema
+        for name, schema in spec.input_schema.get("properties", {}).items()
+    }
+    return {**spec.input_schema, "properties": properties} if learned else spec.input_schema
+
+
+def _is_learned(change: Mapping[str, Any]) -> bool:
+    return bool(change["what"] == "type_guess" and change["why"].endswith(_LEARNED))
 
 
 def _outcome(seen: Observation) -> str:
