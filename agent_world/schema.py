@@ -93,8 +93,21 @@ class Table(Record):
         return next(c for c in self.columns if c.name == name)
 
 
+class Note(Record):
+    """A Markdown file of the workspace, about rows of one table: made up as a document, the quoted values are real."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    file: str
+    """Path below the bundle's `database/`."""
+    title: str
+    table: str
+    """What it is about."""
+    synthetic: bool = True
+
+
 class DatabaseSchema(Record):
     tables: tuple[Table, ...] = ()
+    notes: tuple[Note, ...] = ()
     volatile: tuple[str, ...] = ()
     """Parts left out of state hash and diff (logs, counters of use): a table, a `table.column`, or a file, which may
     be a pattern (`*.log`). One that names nothing is refused when the environment is opened."""

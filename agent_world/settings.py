@@ -210,6 +210,8 @@ class ComplexifySettings(Record):
     rounds: int = 1
     pages: int = 0
     """Further pages that each round reads, where the first reading left any worth it."""
+    notes: bool = False
+    """Each round also leaves a Markdown note on some of the rows, for tools that read and search text."""
 
 
 class ToolSettings(Record):

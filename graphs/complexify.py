@@ -82,6 +82,7 @@ def _enrich(bundle: Bundle, deps: Deps, round: int) -> ComplexificationRound | N
     database, record = complexify(
         load_database(bundle, environment.database), material, round, seed_of(deps, environment.theme),
         deps.settings.mining.max_rows, columns=not bundle.tools(),
+        notes=deps.settings.complexify.notes,
     )  # fmt: skip
     if record is not None:
         database.write(bundle)
@@ -100,7 +101,7 @@ def _grow(bundle: Bundle, grown: Bundle, deps: Deps) -> None:
     theme = environment.theme
     database, record = complexify(
         load_database(grown, environment.database), mine_of(deps, theme).material(), number,
-        f"{seed_of(deps, theme)}:{grown.id}", deps.settings.mining.max_rows,
+        f"{seed_of(deps, theme)}:{grown.id}", deps.settings.mining.max_rows, notes=deps.settings.complexify.notes,
     )  # fmt: skip
     database.write(grown)
     rounds = (*environment.rounds, record) if record else environment.rounds

@@ -16,7 +16,7 @@ from typing import Any
 
 from agent_world.errors import StoreError
 from agent_world.memory.store import Bundle
-from agent_world.schema import Column, Table
+from agent_world.schema import Column, Note, Table
 from agent_world.tools.sql import sql_name
 
 Row = dict[str, Any]
@@ -29,6 +29,7 @@ class Data:
     folder: Path
     tables: tuple[Table, ...]
     stored: dict[str, list[Row]]
+    notes: tuple[Note, ...] = ()
 
     @cached_property
     def rows(self) -> dict[str, list[Row]]:
@@ -71,7 +72,8 @@ class Data:
 
 def read_data(bundle: Bundle) -> Data:
     """Raises `StoreError` that names a missing or damaged file."""
-    tables = bundle.environment().database.tables
+    database = bundle.environment().database
+    tables = database.tables
     stored = {}
     for table in tables:
         path = bundle.database / table.file
@@ -79,7 +81,7 @@ def read_data(bundle: Bundle) -> Data:
             stored[table.name] = _read(path, table)
         except (OSError, ValueError, sqlite3.Error) as error:
             raise StoreError(f"{path} cannot be read as {table.name} ({error}); mine the environment again.") from error
-    return Data(bundle.database, tables, stored)
+    return Data(bundle.database, tables, stored, database.notes)
 
 
 def _read(path: Path, table: Table) -> list[Row]:

@@ -25,6 +25,8 @@ LAST = -9
 """Quality of what is only worth having where a table offers nothing better."""
 PER_TABLE = 8
 """Most tools of one table, while other tables have fewer."""
+PER_SUMMARY = 4
+"""The same of a table that sums up another one, whose figures hardly bear further figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ def choose(found: Sequence[Design], most: int) -> list[Design]:
             for design in sorted(of_kind, key=lambda d: (is_summary(d.table), -d.quality, held[d.table.name]))[:1]:
                 take(design)
     for design in sorted(found, key=_turns(found)):
-        if held[design.table.name] < PER_TABLE and not (design.quality == LAST and _has_list(chosen, design.table)):
+        room = PER_SUMMARY if is_summary(design.table) else PER_TABLE
+        if held[design.table.name] < room and not (design.quality == LAST and _has_list(chosen, design.table)):
             take(design)
     order = [d.table.name for d in found]
     return sorted(chosen, key=lambda d: (order.index(d.table.name), KINDS.index(d.kind)))

@@ -10,6 +10,7 @@ from agent_world.agents.coder.design import Design, choose
 from agent_world.agents.coder.draft import Draft, WrittenTool
 from agent_world.agents.coder.head import tests_head, tools_head
 from agent_world.agents.coder.mirror import mirror
+from agent_world.agents.coder.notes import note_tools, notes_helper
 from agent_world.agents.coder.service import Served, serve
 from agent_world.agents.coder.spec import spec_of
 from agent_world.agents.coder.unit_tests import tests_of
@@ -35,7 +36,8 @@ class ProceduralCoder:
             update={"tools": tuple(spec for spec in environment.theme.tools if spec.name not in names)}
         )
         found = [d for d in candidates(data) if d.name not in names and not _shown(d, served)]
-        designs = choose(mirror(found, theme), self.most - len(served.tools))
+        notes = note_tools(data, self.seed, {*names, *(design.name for design in found)})
+        designs = choose(mirror(found, theme), self.most - len(served.tools) - len(notes))
         tools = [
             WrittenTool(
                 spec=spec_of(data, design),
@@ -45,8 +47,9 @@ class ProceduralCoder:
             )
             for design in designs
         ]
-        head = "\n\n\n".join([tools_head(environment.name, data).rstrip(), *served.helpers])
-        return Draft(head=head, test_head=tests_head(data), tools=(*served.tools, *tools))
+        helpers = [*served.helpers, *([notes_helper(data)] if notes else [])]
+        head = "\n\n\n".join([tools_head(environment.name, data).rstrip(), *helpers])
+        return Draft(head=head, test_head=tests_head(data), tools=(*served.tools, *tools, *notes))
 
     async def repair(self, bundle: Bundle, draft: Draft, failures: Mapping[str, tuple[str, ...]]) -> Draft:
         return draft

@@ -12,6 +12,7 @@ from agent_world.agents.miner.database import FORMATS, Database, Entry
 from agent_world.agents.miner.derive import next_summary, summarize
 from agent_world.agents.miner.material import Material
 from agent_world.agents.miner.noise import unsettled
+from agent_world.agents.miner.notes import next_note
 from agent_world.agents.miner.sample import sample
 from agent_world.agents.miner.score import complexity
 from agent_world.agents.miner.workspace_tables import next_workspace
@@ -28,9 +29,17 @@ def share_after(round: int) -> float:
 
 
 def complexify(
-    database: Database, material: Material, round: int, seed: str, max_rows: int, *, columns: bool = True
+    database: Database,
+    material: Material,
+    round: int,
+    seed: str,
+    max_rows: int,
+    *,
+    columns: bool = True,
+    notes: bool = False,
 ) -> tuple[Database, ComplexificationRound | None]:
-    """Round `round` (from 1). `columns` False keeps every table's columns, for tools that exist already.
+    """Round `round` (from 1). `columns` False keeps every table's columns, for tools that exist already, and adds no
+    note, as they would not know it.
 
     None instead of a record where nothing is left to add: then the database comes back as it was.
     """
@@ -43,10 +52,17 @@ def complexify(
         if entry is not None:
             grown = grown.with_entry(entry)
             changes.append(_told(entry))
+    note = next_note(grown, f"{seed}:{round}") if notes and columns else None
+    if note is not None:
+        grown = grown.with_note(note)
+        changes.append(f"{note.note.file}: a made-up note on rows of {note.note.table}")
     before, after = complexity(database), complexity(grown)
     if after <= before:
         return database, None
-    files = tuple(e.file for e in grown.entries if e.name not in database.names())
+    files = (
+        *(e.file for e in grown.entries if e.name not in database.names()),
+        *(file.note.file for file in grown.notes if file not in database.notes),
+    )
     return grown, ComplexificationRound(
         number=round, changes=tuple(changes), score_before=before, score_after=after, files=files
     )
@@ -82,7 +98,7 @@ def _noise(database: Database, seed: str) -> tuple[Database, list[str]]:
         found = unsettled(entry, seed)
         entries.append(found[0] if found else entry)
         changes += [found[1]] if found else []
-    return Database(tuple(entries)), changes
+    return database.of(tuple(entries)), changes
 
 
 def _fitted(more: DataTable, now: DataTable, columns: bool) -> DataTable:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent_world.memory.store import Bundle, write_bytes
-from agent_world.schema import DatabaseSchema, Derivation, FileFormat, ForeignKey, Table
+from agent_world.memory.store import Bundle, write_bytes, write_text
+from agent_world.schema import DatabaseSchema, Derivation, FileFormat, ForeignKey, Note, Table
 from agent_world.tools.tables import DataTable, broken, describe, read_rows, to_bytes
 
 FORMATS: tuple[FileFormat, ...] = ("json", "csv", "sqlite")
@@ -36,8 +36,15 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteFile:
+    note: Note
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Database:
     entries: tuple[Entry, ...] = ()
+    notes: tuple[NoteFile, ...] = ()
 
     def names(self) -> list[str]:
         return [entry.name for entry in self.entries]
@@ -53,17 +60,25 @@ class Database:
 
     def replaced(self, tables: Mapping[str, DataTable]) -> "Database":
         """With these tables in place of those of the same name."""
-        return Database(tuple(replace(e, table=tables.get(e.name, e.table)) for e in self.entries))
+        return self.of(tuple(replace(e, table=tables.get(e.name, e.table)) for e in self.entries))
 
     def referring(self, keys: Mapping[str, tuple[ForeignKey, ...]]) -> "Database":
         """With these foreign keys in place of those of the tables named."""
-        return Database(tuple(replace(e, foreign_keys=keys.get(e.name, e.foreign_keys)) for e in self.entries))
+        return self.of(tuple(replace(e, foreign_keys=keys.get(e.name, e.foreign_keys)) for e in self.entries))
 
     def with_entry(self, entry: Entry) -> "Database":
-        return Database((*self.entries, entry))
+        return self.of((*self.entries, entry))
+
+    def of(self, entries: tuple[Entry, ...]) -> "Database":
+        """With these entries in place of all, and the same notes."""
+        return replace(self, entries=entries)
+
+    def with_note(self, note: NoteFile) -> "Database":
+        return replace(self, notes=(*self.notes, note))
 
     def schema(self) -> DatabaseSchema:
-        return DatabaseSchema(tables=tuple(entry.describe() for entry in self.entries))
+        tables = tuple(entry.describe() for entry in self.entries)
+        return DatabaseSchema(tables=tables, notes=tuple(file.note for file in self.notes))
 
     def problems(self) -> list[str]:
         """Keys that do not hold; empty for a sound database."""
@@ -87,6 +102,8 @@ class Database:
         for entry in self.entries:
             if only is None or entry.name in only:
                 write_bytes(bundle.database / entry.file, to_bytes(entry.table, entry.format))
+        for file in self.notes if only is None else ():
+            write_text(bundle.database / file.note.file, file.text)
 
 
 def load_database(bundle: Bundle, schema: DatabaseSchema) -> Database:
@@ -94,5 +111,6 @@ def load_database(bundle: Bundle, schema: DatabaseSchema) -> Database:
         tuple(
             Entry(read_rows(bundle.database, table), table.format, table.foreign_keys, table.derivation)
             for table in schema.tables
-        )
+        ),
+        tuple(NoteFile(note, (bundle.database / note.file).read_bytes().decode()) for note in schema.notes),
     )

@@ -70,6 +70,8 @@ class Rounds:
         for path in sorted((self.bundle.root / below).rglob("*")):
             if path.is_file() and path.relative_to(self.bundle.root) not in before:
                 path.unlink()
+                if not any(path.parent.iterdir()):
+                    path.parent.rmdir()
         for path in sorted(before, key=lambda path: (path.name == HEAD, path)):
             write_bytes(self.bundle.root / path, (kept / "bundle" / path).read_bytes())
 

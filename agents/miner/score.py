@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from agent_world.agents.miner.database import Database
 from agent_world.schema import Json
 
-TABLE, LINK, FORMAT, ROWS, ENTROPY = 1.0, 1.5, 0.5, 1.0, 0.1
-"""Weights: of a table, a foreign key, a file format, a tenfold of rows, a bit of entropy in a column."""
+TABLE, LINK, FORMAT, ROWS, ENTROPY, NOTE = 1.0, 1.5, 0.5, 1.0, 0.1, 0.5
+"""Weights: of a table, a foreign key, a file format, a tenfold of rows, a bit of entropy in a column, a note."""
 
 
 def complexity(database: Database) -> float:
@@ -21,7 +21,8 @@ def complexity(database: Database) -> float:
     score = (
         TABLE * len(entries)
         + LINK * sum(len(entry.foreign_keys) for entry in entries)
-        + FORMAT * len({entry.format for entry in entries})
+        + FORMAT * (len({entry.format for entry in entries}) + bool(database.notes))
+        + NOTE * len(database.notes)
         + ROWS * math.log10(1 + rows)
         + ENTROPY * bits
     )
