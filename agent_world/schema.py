@@ -172,6 +172,69 @@ class Operation(Record):
     outputs: dict[str, str] = {}
 
 
+class NamedRow(Record):
+    """An argument that names a row of `table` by `key`; `shared`: columns of both rows that must agree."""
+
+    argument: str
+    table: str
+    key: str
+    shared: tuple[str, str] | None = None
+
+
+class NamedParts(Record):
+    """A list argument that names parts of the row by `column`: rows of `table` whose `link` leads to its `target`."""
+
+    argument: str
+    table: str
+    link: str
+    target: str
+    column: str
+
+
+class NewParts(Record):
+    """A list argument that names, place by place, rows of `table` by `target` that the parts are exchanged for.
+
+    `same`: columns of part and new row that must agree; `flag`: one that must be true of the new row. When `done`, a
+    part gets the new row's `target`, and its `copies`.
+    """
+
+    argument: str
+    table: str
+    target: str
+    same: tuple[str, str] | None = None
+    flag: str | None = None
+    copies: tuple[str, ...] = ()
+    done: bool = False
+
+
+class GivenToParts(Record):
+    """An argument that all parts of the row get: rows of `table` whose `link` leads to its `target`, in `column`."""
+
+    argument: str
+    table: str
+    link: str
+    target: str
+    column: str
+
+
+class BusinessRule(Record):
+    """What a business operation demands and does, beyond its `Operation`; hidden from the policy too.
+
+    Its row's `status` must be `needs`, and becomes `after`; `sets` maps an argument to the column that it is put into;
+    `choices` are the values that an argument may have.
+    """
+
+    status: str | None = None
+    needs: str | None = None
+    after: str | None = None
+    sets: dict[str, str] = {}
+    choices: dict[str, tuple[str, ...]] = {}
+    references: tuple[NamedRow, ...] = ()
+    parts: NamedParts | None = None
+    swap: NewParts | None = None
+    spread: GivenToParts | None = None
+
+
 class ToolSpec(Record):
     """A tool as MCP `tools/list` gives it; what is ours alone is kept under `_meta`."""
 
@@ -186,6 +249,11 @@ class ToolSpec(Record):
     def operation(self) -> Operation | None:
         found = self.meta.get("agent_world/operation")
         return Operation.model_validate(found) if found else None
+
+    @property
+    def rule(self) -> BusinessRule | None:
+        found = self.meta.get("agent_world/rule")
+        return BusinessRule.model_validate(found) if found else None
 
     def public(self) -> dict[str, Any]:
         """The OpenAI function form that a policy sees: name, description, parameters, nothing of ours."""

@@ -85,7 +85,7 @@ def _child_tools(world: World, attr: p.Attr) -> list[Action]:
         taken = [a for a, c in action.filters.items() if c == attr.via]
         if not taken or set(action.required) - {taken[0]}:
             continue
-        if attr.function == "count" or (attr.column in action.paths and action.paged):
+        if attr.function == "count" or (attr.column in action.paths and (action.paged or action.inside)):
             found.append(action)
     return sorted(found, key=lambda a: (a.kind != "count" or attr.function != "count", a.name))
 

@@ -2,6 +2,7 @@
 something."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from agent_world.agents.synthesizer.deep import Story
@@ -9,6 +10,7 @@ from agent_world.agents.synthesizer.endings import condition, name_of, short
 from agent_world.agents.synthesizer.gather import Many, One, found
 from agent_world.agents.synthesizer.meaning import Command, Group, Subject, Where
 from agent_world.agents.synthesizer.moves import statable
+from agent_world.agents.synthesizer.operations import arguments_for
 from agent_world.agents.synthesizer.script import Given, Site, said
 from agent_world.agents.synthesizer.world import Action, Row
 from agent_world.agents.synthesizer.writes import cell_value, new_value, referenced
@@ -22,6 +24,8 @@ def act_on_row(story: Story, one: One) -> bool:
     """Change it, remove it, add something to it, or move what belongs to it."""
     kinds: list[Callable[[Story, One], bool]] = [_set, _remove, _add, _move]
     weights = [_share(story, *k) for k in (("update",), ("delete",), ("create",), ("custom",))]
+    if any(a.table.name == one.site.table for a in story.world.operations):
+        kinds, weights = [*kinds, _operate], [*weights, 4.0]
     return any(story.rng.choices(kinds, weights)[0](story, one) for _ in range(6))
 
 
@@ -79,6 +83,19 @@ def _remove(story: Story, one: One) -> bool:
     return False
 
 
+def _operate(story: Story, one: One) -> bool:
+    """A business operation that the row's state allows."""
+    options = [a for a in story.world.operations if a.table.name == one.site.table]
+    action, key = story.rng.choice(options), _key(story, one.site)
+    values = arguments_for(story.world, action, one.site.row, story.rng)
+    if key is None or values is None or not action.key or action.rule is None:
+        return False
+    given = {action.key: key, **{a: said(v) for a, v in values.items()}}
+    step = _write(story, action, given, story.script.kind_of(action.table.name))
+    command = Command("do", action.table.name, one.subject, tuple(values.items()), link=action.name)
+    return _close(story, one, action, step, command, {*action.rule.sets.values(), action.rule.status or ""})
+
+
 def _close(story: Story, one: One, action: Action, step: int, command: Command, changed: set[str]) -> bool:
     """Something of the row written is told, so that there is an answer."""
     world, table = story.world, action.table
@@ -94,7 +111,7 @@ def _close(story: Story, one: One, action: Action, step: int, command: Command, 
     column = story.draw(options, weights) or options[0]
     ref = Ref(step=step, path=action.item_paths()[column])
     story.tell(column, short(table.name), ref, table.column(column).type, one.site.row[column])
-    story.commands.append(Command(command.kind, command.table, command.subject, command.values, tells=(column,)))
+    story.commands.append(replace(command, tells=(column,)))
     return True
 
 

@@ -19,7 +19,7 @@ async def observe(graph: nx.DiGraph, world: World, instance: Instance, most: int
     Confirms the bindings that the schemas imply and adds weak edges between columns that share values without a
     declared key. At most `most` calls; the database is only read.
     """
-    readers = [a for a in world.actions if not a.writes]
+    readers = [a for a in world.actions if not a.writes and not a.inside]
     outputs = {a.name: await _sample(world, a, instance) for a in readers}
     left = most - len(readers)
     for source in readers:

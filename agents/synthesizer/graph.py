@@ -38,7 +38,7 @@ class Binding:
 def build_tool_graph(world: World) -> nx.DiGraph:
     """The graph that schemas, names and keys alone imply; `flows.observe` adds what running shows."""
     graph = nx.DiGraph()
-    known = {action.name: action for action in world.actions}
+    known = {action.name: action for action in world.actions if not action.inside}
     for tool in world.tools:
         action = known.get(tool.name)
         produces = bool(action.paths) and not action.writes if action else bool(outputs_of(tool))

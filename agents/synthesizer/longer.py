@@ -41,7 +41,7 @@ def _ended(story: Story) -> bool:
     focus = go(story)
     if focus is None:
         return False
-    if story.rng.random() < story.bias.writing:
+    if story.rng.random() < story.bias.writing_in(story.world):
         done = act_on_row(story, focus) if isinstance(focus, One) else act_on_each(story, focus)
         if done:
             return True

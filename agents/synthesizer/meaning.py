@@ -151,11 +151,11 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`set` columns of `subject`, `add` a row to `table` (for `subject`, where its foreign key `link` leads to),
-    `remove` the subject, `move` all rows of `table` that `link` leads from `subject` to `target`, or `set each` row of
-    `group`."""
+    """`do` the business operation `link` with `subject` (`values` are its arguments), `set` columns of `subject`, `add`
+    a row to `table` (for `subject`, where its foreign key `link` leads to), `remove` the subject, `move` all rows of
+    `table` that `link` leads from `subject` to `target`, or `set each` row of `group`."""
 
-    kind: Literal["set", "add", "remove", "move", "set each"]
+    kind: Literal["set", "add", "remove", "move", "set each", "do"]
     table: str
     subject: Subject | None = None
     values: tuple[tuple[str, Any], ...] = ()

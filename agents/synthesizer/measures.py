@@ -96,7 +96,7 @@ def _filters(world: World, table: str, link: str, *kinds: str) -> list[tuple[Act
 
 
 def counters(world: World, child: Table, link: str) -> list[tuple[Action, str]]:
-    return _filters(world, child.name, link, "count", "related", "list")
+    return [(a, n) for a, n in _filters(world, child.name, link, "count", "related", "list") if not a.inside]
 
 
 def aggregates(world: World, measure: Measure) -> list[tuple[Action, str]]:

@@ -156,7 +156,8 @@ def _group(
         case "aggregate" if rows:
             yield from _aggregate(action, arguments, group, rows, step, kind)
         case "list" | "related":
-            yield Move(action, arguments, kind, found=Found(CountAsk(group), step, "total", len(rows)))
+            if not action.inside:
+                yield Move(action, arguments, kind, found=Found(CountAsk(group), step, "total", len(rows)))
             if len(rows) == 1 and where is not None and not where.same:
                 yield Move(action, arguments, kind, thing=known(rows[0], action, step, _only(action, where)))
 

@@ -170,6 +170,18 @@ class Add(Record):
     values: tuple[tuple[str, Scalar], ...]
 
 
+class Act(Record):
+    """A business operation, by its tool, on one row or on every row of a selection.
+
+    `values` are its arguments but the key; an argument that takes a list gets the values of a listing, or the one
+    value."""
+
+    kind: Literal["act"] = "act"
+    tool: str
+    target: Row | Selection
+    values: tuple[tuple[str, Scalar | Listing], ...] = ()
+
+
 class Tell(Record):
     """A field of the answer."""
 
@@ -191,7 +203,7 @@ class Branch(Record):
     no: tuple["Node", ...] = ()
 
 
-Node = Annotated[Put | Remove | Add | Tell | Branch, Field(discriminator="kind")]
+Node = Annotated[Put | Remove | Add | Act | Tell | Branch, Field(discriminator="kind")]
 
 
 class Plan(Record):
@@ -231,4 +243,4 @@ def depth(nodes: tuple[Node, ...]) -> int:
 
 
 def changes(nodes: tuple[Node, ...]) -> bool:
-    return any(True for kind in (Put, Remove, Add) for _ in parts(nodes, kind))
+    return any(True for kind in (Put, Remove, Add, Act) for _ in parts(nodes, kind))

@@ -16,7 +16,7 @@ from agent_world.agents.synthesizer.access import (
     updater,
 )
 from agent_world.agents.synthesizer.meaning import Group, Subject
-from agent_world.agents.synthesizer.sources import EVERY, Found, call, cell
+from agent_world.agents.synthesizer.sources import EVERY, Found, call, cell, whole
 from agent_world.agents.synthesizer.world import Action, World
 
 PARTS = {25: (4, 1), 50: (2, 1), 75: (4, 3)}
@@ -108,20 +108,15 @@ class Script:
             return f"{times} * len({held}) {sign} {whole if part == 1 else f'{part} * {whole}'}"
         return f"{self.value(left, scope)} {sign} {self.value(right, scope)}"
 
-    def _change(self, node: p.Put | p.Remove | p.Add, scope: Scope) -> Action:
+    def _change(self, node: p.Put | p.Remove | p.Add | p.Act, scope: Scope) -> Action:
         if isinstance(node, p.Add):
             add = adder(self.world, node.table)
             values = dict(node.values)
             arguments = {a: self.value(values[c], scope) for a, c in add.values.items() if c in values}
             scope.lines.append(f"after = {call(add, arguments)}")
             return add
-        action = updater(self.world, _table(node.target), node.column) if isinstance(node, p.Put) else None
-        action = action or remover(self.world, _table(node.target))
+        action, rest = self._call_of(node, scope)
         assert action.key is not None
-        rest: dict[str, str] = {}
-        if isinstance(node, p.Put):
-            argument = next(a for a, c in action.values.items() if c == node.column)
-            rest[argument] = self.value(node.value, scope)
         if isinstance(node.target, p.Selection):
             rows = self.selection(node.target, scope)
             key = self._own(node.target.group, key_of(self.world, node.target.table), "row")
@@ -129,6 +124,23 @@ class Script:
         else:
             scope.lines.append(f"after = {call(action, {action.key: self._key(node.target, scope), **rest})}")
         return action
+
+    def _call_of(self, node: p.Put | p.Remove | p.Act, scope: Scope) -> tuple[Action, dict[str, str]]:
+        """The tool that makes the change, and its arguments but the key."""
+        if isinstance(node, p.Remove):
+            return remover(self.world, _table(node.target)), {}
+        if isinstance(node, p.Put):
+            action = updater(self.world, _table(node.target), node.column)
+            assert action is not None
+            argument = next(a for a, c in action.values.items() if c == node.column)
+            return action, {argument: self.value(node.value, scope)}
+        action = self.world.action(node.tool)
+        assert action is not None
+        values = {}
+        for argument, value in node.values:
+            code = self.value(value, scope)
+            values[argument] = f"[{code}]" if action.listed(argument) and not isinstance(value, p.Listing) else code
+        return action, values
 
     def _key(self, row: p.Row, scope: Scope) -> str:
         key = key_of(self.world, row.subject.table if isinstance(row, p.One) else row.of.table)
@@ -254,6 +266,9 @@ class Script:
         argument = next(a for a, c in action.filters.items() if c == attr.via)
         if action.kind == "count":
             code = f"{call(action, {argument: 'key'})}['count']"
+        elif action.inside:
+            items = whole(action, {argument: "key"}, 0)
+            code = f"len({items})" if attr.function == "count" else items
         elif attr.function == "count":
             code = f"{call(action, {argument: 'key'})}['total']"
         else:

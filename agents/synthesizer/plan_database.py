@@ -11,6 +11,10 @@ from agent_world.tools.sql import sql_name
 from agent_world.tools.tables.files import read_rows
 
 
+class Undetermined(Exception):
+    """A phrase of the plan names nothing, or several things."""
+
+
 def quoted(value: Any) -> str:
     """An SQL literal."""
     if value is None:

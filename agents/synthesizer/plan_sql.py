@@ -10,7 +10,9 @@ from typing import Any
 
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer.meaning import Subject, Where
-from agent_world.agents.synthesizer.plan_database import Tables, quoted
+from agent_world.agents.synthesizer.plan_database import Tables, Undetermined, quoted
+from agent_world.agents.synthesizer.plan_rule import rule_statements
+from agent_world.agents.synthesizer.world import Action
 from agent_world.schema import StateDiff
 from agent_world.tools.sql import sql_name
 
@@ -19,15 +21,13 @@ _PLACES = {"contains": "> 0", "starts with": "= 1"}
 """Where in a value its part stands."""
 
 
-class Undetermined(Exception):
-    """A phrase of the plan names nothing, or several things."""
-
-
 @dataclass(slots=True)
 class Reading:
     """One plan on the way: what it answers, and the statements that change the tables (not yet run)."""
 
     tables: Tables
+    actions: Mapping[str, Action] = field(default_factory=dict)
+    """Business operations, by their tool."""
     answer: dict[str, Any] = field(default_factory=dict)
     statements: list[str] = field(default_factory=list)
     written: tuple[str, str, Any] | None = None
@@ -54,6 +54,8 @@ class Reading:
                     self._remove(node.target)
                 case p.Add():
                     self._add(node)
+                case p.Act():
+                    self._act(node)
 
     # --- Expressions ---
 
@@ -190,6 +192,19 @@ class Reading:
         table, key, keys = self._targets(target)
         self.statements += [f"DELETE FROM {sql_name(table)} WHERE {sql_name(key)} = {quoted(found)}" for found in keys]
 
+    def _act(self, node: p.Act) -> None:
+        table, key, keys = self._targets(node.target)
+        action = self.actions.get(node.tool)
+        if action is None or action.key is None:
+            raise Undetermined(f"nothing is known of what {node.tool} does")
+        values: dict[str, Any] = {}
+        for argument, value in node.values:
+            found = self.value(value)
+            values[argument] = [found] if action.listed(argument) and not isinstance(value, p.Listing) else found
+        for found in keys:
+            self.statements += rule_statements(self.tables, action, {**values, action.key: found})
+            self.written = (table, key, found)
+
     def _add(self, node: p.Add) -> None:
         values = {column: self.value(value) for column, value in node.values}
         columns = ", ".join(map(sql_name, values))
@@ -218,9 +233,9 @@ def compare(left: Any, comparison: str, right: Any) -> bool:
     return outcome[comparison]
 
 
-def solve_plan(tables: Tables, plan: p.Plan) -> tuple[dict[str, Any], StateDiff]:
-    """Answer and state change, by SQL alone. Raises `Undetermined`."""
-    reading = Reading(tables)
+def solve_plan(tables: Tables, plan: p.Plan, operations: Sequence[Action] = ()) -> tuple[dict[str, Any], StateDiff]:
+    """Answer and state change, by SQL alone; `operations` are those that the plan may use. Raises `Undetermined`."""
+    reading = Reading(tables, {action.name: action for action in operations})
     reading.run(plan.nodes)
     diff, later = tables.after(reading.statements, reading.later)
     return {**reading.answer, **later}, diff

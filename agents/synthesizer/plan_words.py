@@ -6,6 +6,7 @@ group that the sentence has named already is `them` from then on.
 
 from dataclasses import dataclass, field
 
+from agent_world.agents.synthesizer import operation_words
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer import program_frames as frames
 from agent_world.agents.synthesizer.access import parent_link
@@ -79,7 +80,7 @@ class Phrases:
 
     def _over(self, attr: p.Attr) -> str:
         words = self.field(attr.children, attr.column)
-        return f"{'total' if attr.function == 'sum' else 'highest'} {words}"
+        return f"{'total' if attr.function == 'sum' else 'top'} {words}"
 
     def most(self, table: str, attr: p.Attr, highest: bool) -> str:
         """What the extreme row has: `the highest total`, `the fewest seats`, `the plane with the most seats`."""
@@ -142,7 +143,9 @@ class Phrases:
     def _compared(self, table: str, column: str, test: p.Test) -> str:
         words, value = self.field(table, column), value_text(test.value)
         if test.comparison in frames.TEXTS:
-            return self.pick(frames.TEXTS[test.comparison], words=words, a_words=article(words), value=value)
+            many = words.endswith("s") and not words.endswith(NOT_COUNTED)
+            texts = (frames.PLURAL_TEXTS if many else frames.TEXTS)[test.comparison]
+            return self.pick(texts, words=words, a_words=article(words), value=value)
         if test.comparison == "=":
             return self.pick(frames.KIND, words=words, value=value)
         counted = self.counted(table, column)
@@ -220,7 +223,9 @@ class Phrases:
         word, table, attr = self.pick(frames.REDUCTIONS[found.function]), found.of.table, found.attr
         if attr.own or attr.children:
             over = "over" if attr.children else self.pick(frames.OVER)
-            return f"the {word} {self.words_of_all(table, attr)} {over} {self.the(found.of)}"
+            what = self.words_of_all(table, attr)
+            word = "overall" if what.startswith(f"{word} ") else word
+            return f"the {word} {what} {over} {self.the(found.of)}"
         link = parent_link(self.wording.world, table, attr)
         words = self.field(link.table, attr.column)
         each = self.pick(frames.EACH, noun=singular(table)) if found.function in ("sum", "mean") else ""
@@ -279,12 +284,14 @@ class Phrases:
 
     # --- Orders ---
 
-    def order(self, node: p.Put | p.Remove | p.Add) -> str:
+    def order(self, node: p.Put | p.Remove | p.Add | p.Act) -> str:
         """An order without its full stop: `delete them`."""
         if isinstance(node, p.Add):
             return self._add(node)
         target = node.target
         who = self.the(target) if isinstance(target, p.Selection) else self.who(target)
+        if isinstance(node, p.Act):
+            return self._act(node, who)
         if isinstance(node, p.Remove):
             return self.pick(frames.DO_REMOVE, group=who)
         table = target.table if isinstance(target, p.Selection) else _table(target)
@@ -292,6 +299,23 @@ class Phrases:
         if isinstance(target, p.Selection):
             return self.pick(frames.DO_PUT_ALL, words=words, group=who, value=value)
         return self.pick(frames.DO_PUT, words=words, who=who, value=value)
+
+    def _act(self, node: p.Act, who: str) -> str:
+        action = self.wording.world.action(node.tool)
+        assert action is not None
+        said = {argument: self._given(value) for argument, value in node.values}
+        parts = next((dict(node.values)[r.argument] for r in [action.rule and action.rule.parts] if r), None)
+        if isinstance(node.target, p.One) and _said_by(parts, node.target):
+            who = ""
+        return operation_words.order(self.wording.world, action, who, said, self.pick)
+
+    def _given(self, value: p.Scalar | p.Listing) -> str:
+        """Parts by which they are, not by how they are named; other values as they are."""
+        if isinstance(value, p.Listing):
+            return self.the(value.of)
+        if isinstance(value, p.Cell) and isinstance(value.row, p.Pick):
+            return self.who(value.row)
+        return self.figure(value)
 
     def _add(self, node: p.Add) -> str:
         """Plain values first, the one that has to be found last."""
@@ -303,6 +327,13 @@ class Phrases:
             frames.DO_ADD, article=article(noun), new=f"a new {noun}", pairs=joined(pairs),
             words=self.field(node.table, found[0]), figure=self.figure(found[1]),
         )  # fmt: skip
+
+
+def _said_by(parts: p.Scalar | p.Listing | None, owner: p.One) -> bool:
+    """Whether the words for parts of a row name that row."""
+    of = parts.of if isinstance(parts, p.Listing) else None
+    of = parts.row.of if isinstance(parts, p.Cell) and isinstance(parts.row, p.Pick) else of
+    return of is not None and any(where.value == owner.subject.value for where in of.group.where)
 
 
 def _table(row: p.Row) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer.access import Quality
 from agent_world.agents.synthesizer.meaning import Comparison, Group, Where
-from agent_world.agents.synthesizer.plan_sql import Reading, Undetermined
+from agent_world.agents.synthesizer.plan_database import Undetermined
+from agent_world.agents.synthesizer.plan_sql import Reading
 from agent_world.agents.synthesizer.program_parts import Crowd, Room
 from agent_world.agents.synthesizer.program_tests import SIGNS, averages_of, size, splitting
 from agent_world.agents.synthesizer.words import additive, column_words

@@ -37,6 +37,10 @@ TEXTS = {
         '{a_words} starting with "{value}"',
     ),
 }
+PLURAL_TEXTS = {
+    "contains": ('"{value}" in their {words}', '"{value}" among their {words}', '{words} that contain "{value}"'),
+    "starts with": ('{words} that start with "{value}"', '{words} that begin with "{value}"'),
+}
 WHO = (
     "the {noun} with {most} among {group}",
     "the {noun} that has {most} among {group}",
@@ -267,6 +271,20 @@ TELL_COUNT = (
     "Report the number of {many} {done}.",
     "Then say how many {many} you {did}.",
     "How many {many} were {done}?",
+)
+TELL_DEEDS = (
+    "How many {many} did that affect?",
+    "Tell me how many {many} this was done with.",
+    "Report the number of {many} concerned.",
+    "Then say for how many {many} you did it.",
+    "How many {many} were there to do it with?",
+)
+TELL_NEW = (
+    "Tell me the {words} of the new one.",
+    "What is the {words} of the new one?",
+    "Report the {words} of the one that comes in its place.",
+    "Answer with the {words} of the new one.",
+    "Give me the {words} that the new one has.",
 )
 TELL_FIELD = (
     "Then tell me the {words}.",

@@ -50,6 +50,10 @@ class Crowd:
     source: Source
     qualities: tuple[Quality, ...]
 
+    @classmethod
+    def of_source(cls, world: World, source: Source) -> "Crowd":
+        return cls(source, tuple(qualities(world, source)))
+
     @property
     def group(self) -> Group:
         return self.source.rows.group
@@ -89,7 +93,7 @@ def draw_crowd(room: Room, table: str | None = None, name: str = "rows", most: i
         if rows is None:
             break
         source = Source(rows, detail_of(room.world, rows) if room.loops else None)
-        found = Crowd(source, tuple(qualities(room.world, source)))
+        found = Crowd.of_source(room.world, source)
         if any(q.calls >= room.calls for q in found.qualities):
             break
     if found is not None:

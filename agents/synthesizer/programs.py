@@ -4,10 +4,12 @@ import random
 
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer import plan_code
+from agent_world.agents.synthesizer import program_acts as acts
 from agent_world.agents.synthesizer import program_reads as reads
 from agent_world.agents.synthesizer import program_writes as writes
 from agent_world.agents.synthesizer.draft import Draft
-from agent_world.agents.synthesizer.plan_sql import Undetermined, solve_plan
+from agent_world.agents.synthesizer.plan_database import Undetermined
+from agent_world.agents.synthesizer.plan_sql import solve_plan
 from agent_world.agents.synthesizer.plan_words import Phrases
 from agent_world.agents.synthesizer.program_parts import Room, Sketch
 from agent_world.agents.synthesizer.program_reads import Shape
@@ -30,7 +32,13 @@ MANY: tuple[tuple[Shape, int], ...] = (
     (writes.every_one, 3), (writes.this_or_that, 4), (writes.condition_in_condition, 3),
 )  # fmt: skip
 """Shapes that write to several rows."""
-SIZES = {1: (2, 10), 2: (2, 20), 3: (3, 8), 4: (8, 16), 5: (19, 44)}
+ACTS: tuple[tuple[Shape, int], ...] = (
+    (acts.every_one_open, 4), (acts.extreme_open, 4), (acts.one_deed_or_another, 4),
+)  # fmt: skip
+"""Business operations on rows whose state allows them."""
+PARTS: tuple[tuple[Shape, int], ...] = ((acts.some_parts, 6), (acts.swapped_part, 6))
+"""Business operations on parts of a row; two or three calls each."""
+SIZES = {1: (2, 10), 2: (2, 20), 3: (3, 8), 4: (8, 16), 5: (19, 60)}
 """Rows of a group by level; from level 3 on each takes a call or more."""
 CALLS = {4: 6, 5: 19}
 """Calls that the values of its rows take at least."""
@@ -42,17 +50,19 @@ def propose_program(world: World, level: int, bias: Bias, rng: random.Random) ->
     loops = level >= 3
     phrases = Phrases(Wording(world, rng))
     room = Room(world, phrases, rng, most, least, loops=loops, calls=CALLS.get(level, 1), kinds=bias.kinds)
-    options = shapes_of(level, bias)
+    options = shapes_of(world, level, bias)
     shape = rng.choices([s for s, _ in options], [w for _, w in options])[0]
     sketch = shape(room)
     return drafted(room, sketch) if sketch else None
 
 
-def shapes_of(level: int, bias: Bias) -> list[tuple[Shape, int]]:
+def shapes_of(world: World, level: int, bias: Bias) -> list[tuple[Shape, int]]:
     times = 3 if bias.kinds & {"create", "update", "delete"} else 1
     written = [(s, w * times) for s, w in (WRITES if level < 3 else (*WRITES, *MANY))]
     if level == 1:
         return [*PLAIN, *written[:2]]
+    if world.operations:
+        written += [(s, w * times) for s, w in (PARTS if level < 3 else (*ACTS, *PARTS) if level == 3 else ACTS)]
     return [*PLAIN, *READS, *written] if level == 2 else [*PLAIN[:2], PLAIN[3], *READS, *written]
 
 
@@ -60,7 +70,7 @@ def drafted(room: Room, sketch: Sketch) -> Draft | None:
     """The plan as a program, with what SQL says of it; None where a phrase of it does not name one thing."""
     plan = p.Plan(nodes=sketch.nodes)
     try:
-        expected, change = solve_plan(room.world.sql, plan)
+        expected, change = solve_plan(room.world.sql, plan, room.world.operations)
     except Undetermined:
         return None
     if not change.changes and not any(expected.values()):  # who does nothing would be right

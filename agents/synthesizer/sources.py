@@ -59,6 +59,8 @@ class Rows:
 def cell(action: Action, column: str, variable: str = "row") -> str:
     """Python for a column of a row or item that the action showed."""
     path = action.paths[column].rpartition("[].")[2]
+    if path.endswith("[]"):  # the list holds nothing but this column
+        return variable
     return variable + "".join(f"[{part!r}]" for part in path.split("."))
 
 
@@ -107,7 +109,7 @@ def find_rows(
     """A group that a list or related tool gives whole: all rows, those of a value, or those of a named parent."""
     lists = [a for a in world.of("list", "related", table=table) if a.paths]
     for action in rng.sample(lists, len(lists)):
-        top = most if action.paged else min(most, PAGE)
+        top = most if action.whole else min(most, PAGE)
         options: list[Rows | None] = [_all_rows(world, action, name)] if not action.required else []
         options += [_of_value(world, action, a, c, rng, name, (least, top)) for a, c in action.filters.items()]
         fit = [o for o in options if o and least <= len(o.rows) <= top]

@@ -303,6 +303,8 @@ class Telling:
 
     def command(self, command: Command, first: bool) -> list[str]:
         subject = command.subject
+        if command.kind == "do":
+            return [self.words.command(command)]
         if command.kind in ("set", "remove") and subject is not None and subject.kind != "that":
             return [self.words.command(command)]
         text, told = self._command(command)

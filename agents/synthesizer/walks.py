@@ -38,6 +38,10 @@ class Bias:
         """Share of walks that change something, with what the guideline asks for."""
         return min(0.6, self.writes * (2 if self.kinds & {"create", "update", "delete"} else 1))
 
+    def writing_in(self, world: World) -> float:
+        """More where a service has business of its own."""
+        return min(0.6, self.writing * (1.6 if world.operations else 1.0))
+
     def of(self, action: Action) -> float:
         """Derived tables are asked about less often: people know them less."""
         return (3.0 if action.kind in self.kinds else 1.0) * (0.5 if action.table.synthetic else 1.0)
@@ -46,8 +50,8 @@ class Bias:
 def walk(world: World, graph: nx.DiGraph, bias: Bias, rng: random.Random) -> Trail | None:
     """A short one. None when it got stuck before it showed anything."""
     wanted = rng.randint(*LENGTHS)
-    writers = world.of(*WRITES)
-    writing = bool(writers) and rng.random() < bias.writing
+    writers = [*world.of(*WRITES), *world.operations]
+    writing = bool(writers) and rng.random() < bias.writing_in(world)
     trail = Trail()
     here: str | None = None
     for _ in range(wanted - writing):

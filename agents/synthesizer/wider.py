@@ -15,9 +15,9 @@ from agent_world.agents.synthesizer.world import PAGE, Action, Row, World
 from agent_world.agents.validator.replay import meets
 from agent_world.schema import Table
 
-SEVERAL = (2, 5)
+SEVERAL = (2, 8)
 """Values of which the rows are put together."""
-COMMON = 20
+COMMON = 60
 """Values with the most rows, of which they are drawn."""
 TRIES = 8
 LONGEST = 160
@@ -43,7 +43,7 @@ def wider(wish: Wish, table: str | None) -> Rows | None:
     """A group of a size that is wished for; None where no tool has the rows."""
     actions = [a for a in wish.world.of("list", "related", "search", table=table) if a.paths]
     for action in wish.rng.sample(actions, len(actions)):
-        top = wish.most if action.paged else min(wish.most, PAGE)
+        top = wish.most if action.whole else min(wish.most, PAGE)
         options = list(_options(replace(wish, most=top), action))
         if options:
             return wish.rng.choice(options)
@@ -161,7 +161,7 @@ def _narrowed(
     wish: Wish, action: Action, arguments: dict[str, str], where: tuple[Where, ...], rows: list[Row]
 ) -> Iterator[Rows]:
     """Of a list that is too long, the rows that meet a condition on what the list shows."""
-    if not action.paged or not wish.most < len(rows) <= LONGEST:
+    if not action.whole or not wish.most < len(rows) <= LONGEST:
         return
     found = _condition(wish, action, rows, {w.column for w in where})
     if found is None:

@@ -8,7 +8,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_world.agents.synthesizer import frames
+from agent_world.agents.synthesizer import frames, operation_words
 from agent_world.agents.synthesizer.meaning import (
     Command,
     CountAsk,
@@ -209,10 +209,13 @@ class Wording:
 
     def command(self, command: Command, first: bool = True) -> str:
         noun = singular(command.table)
-        pairs = [(field_words(self.world, command.table, c), value_text(v)) for c, v in command.values]
+        operation = command.kind == "do"
+        pairs = [(field_words(self.world, command.table, c), value_text(v)) for c, v in command.values if not operation]
         if command.kind == "add":
             what = joined([self.pick(("{words} {value}", "{words}: {value}"), words=w, value=v) for w, v in pairs])
             text = self.pick(frames.ADD, article=article(noun), noun=noun, values=what)
+        elif operation:
+            text = self.pick(operation_words.LEADS, order=self._operation(command))
         else:
             assert command.subject is not None
             who = self.subject(command.subject)
@@ -226,6 +229,17 @@ class Wording:
             return text
         forms = frames.TELL_REMOVED if command.kind == "remove" else frames.TELL_WRITTEN
         return f"{text} {self.pick(forms, noun=noun, what=self._fields(command.table, command.tells))}"
+
+    def _operation(self, command: Command) -> str:
+        action = self.world.action(command.link)
+        assert action is not None
+        assert command.subject is not None
+        said = {
+            a: operation_words.called(action, a, [value_text(v) for v in value]) if isinstance(value, list)
+            else value_text(value)
+            for a, value in command.values
+        }  # fmt: skip
+        return operation_words.order(self.world, action, self.subject(command.subject), said, self.pick)
 
 
 def capital(text: str) -> str:

@@ -6,6 +6,7 @@ come from running the tools.
 
 import sqlite3
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 from agent_world.agents.synthesizer.plan_database import Tables, load
 from agent_world.errors import StoreError
 from agent_world.memory.store import Bundle
-from agent_world.schema import Environment, ForeignKey, Operation, Table, ToolSpec
+from agent_world.schema import BusinessRule, Environment, ForeignKey, Operation, Table, ToolSpec
 from agent_world.tools.tables.files import read_rows
 
 Row = dict[str, Any]
@@ -40,6 +41,10 @@ class Action:
     values: dict[str, str] = field(default_factory=dict)
     """Arguments that are written: argument -> column."""
     paged: bool = False
+    rule: BusinessRule | None = None
+    """Of a business operation: what it demands and does."""
+    inside: bool = False
+    """Whether it is a tool that shows one row, read as a list of what it shows with it: the items of an order."""
 
     @property
     def name(self) -> str:
@@ -76,6 +81,15 @@ class Action:
     def required(self) -> list[str]:
         return list(self.tool.input_schema.get("required", ()))
 
+    def listed(self, argument: str) -> bool:
+        """Whether the argument takes a list."""
+        return bool(self.tool.input_schema.get("properties", {}).get(argument, {}).get("type") == "array")
+
+    @property
+    def whole(self) -> bool:
+        """Whether it gives all rows, however many there are."""
+        return self.paged or self.inside
+
     def accepts(self, argument: str, value: Any) -> bool:
         """Whether the value is one of those that the schema lists, where it lists any."""
         listed = self.tool.input_schema.get("properties", {}).get(argument, {}).get("enum")
@@ -96,6 +110,7 @@ class World:
         self.rows: dict[str, list[Row]] = {t.name: rows_of(bundle.database, t) for t in self.tables.values()}
         self.tools: list[ToolSpec] = sorted(bundle.tools(), key=lambda tool: tool.name)
         self.actions: list[Action] = [a for a in (read_action(self.tables, tool) for tool in self.tools) if a]
+        self.actions += [inner for action in self.actions for inner in inside_of(self.tables, action)]
         self._words: dict[tuple[str, str], dict[str, int]] = {}
         self._counts: dict[tuple[str, str], Counter[Any]] = {}
         self._index: dict[tuple[str, str], dict[Any, list[Row]]] = {}
@@ -111,6 +126,11 @@ class World:
 
     def of(self, *kinds: str, table: str | None = None) -> list[Action]:
         return [a for a in self.actions if a.kind in kinds and table in (None, a.table.name)]
+
+    @property
+    def operations(self) -> list[Action]:
+        """Business operations: tools that change rows under conditions of their own."""
+        return [a for a in self.actions if a.rule is not None]
 
     def action(self, tool: str) -> Action | None:
         return next((a for a in self.actions if a.name == tool), None)
@@ -170,25 +190,42 @@ def read_action(tables: dict[str, Table], tool: ToolSpec) -> Action | None:
     operation = tool.operation
     if operation is None or operation.table not in tables:
         return None
-    table = tables[operation.table]
-    key, filters, values = None, {}, {}
+    table, rule = tables[operation.table], tool.rule
+    key, filters, values = None, {}, dict(rule.sets) if rule else {}
     for argument, target in operation.inputs.items():
         column = own_column(table, operation, target)
         if column is None:
             return None
         if operation.kind == "create" or (operation.kind == "update" and column != table.primary_key):
             values[argument] = column
-        elif operation.kind in ("get", "update", "delete") and column == table.primary_key:
+        elif (rule or operation.kind in ("get", "update", "delete")) and column == table.primary_key:
             key = argument
         else:
             filters[argument] = column
     if operation.kind in ("get", "update", "delete") and key is None:
         return None
-    if not set(tool.input_schema.get("required", ())) <= set(operation.inputs):
+    if rule is None and not set(tool.input_schema.get("required", ())) <= set(operation.inputs):
         return None
     properties = tool.input_schema.get("properties", {})
     paged = {"limit", "offset"} <= set(properties) and not {"limit", "offset"} & set(operation.inputs)
-    return Action(tool, operation, table, key, filters, values, paged)
+    return Action(tool, operation, table, key, filters, values, paged, rule)
+
+
+def inside_of(tables: dict[str, Table], action: Action) -> Iterator[Action]:
+    """A tool that shows a row with its parts, read as tools that list those parts of a row."""
+    if action.kind != "get" or action.key is None:
+        return
+    by_table: dict[str, dict[str, str]] = {}
+    for path, target in action.operation.outputs.items():
+        if "[]" in path:
+            by_table.setdefault(target.partition(".")[0], {})[path] = target
+    for name, outputs in by_table.items():
+        key = action.table.primary_key
+        links = [k for k in tables[name].foreign_keys if k.table == action.table.name and k.target == key]
+        if len(links) == 1:
+            inputs = {action.key: f"{action.table.name}.{key}"}
+            operation = Operation(kind="related", table=name, inputs=inputs, outputs=outputs)
+            yield Action(action.tool, operation, tables[name], filters={action.key: links[0].column}, inside=True)
 
 
 def own_column(table: Table, operation: Operation, target: str) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from agent_world.agents.synthesizer.meaning import Command, Subject
 from agent_world.agents.synthesizer.moves import known, statable
+from agent_world.agents.synthesizer.operations import after, arguments_for, doable
 from agent_world.agents.synthesizer.trail import Move, Thing, Trail
 from agent_world.agents.synthesizer.world import Action, Row, World
 from agent_world.schema import Argument, Column, Table, Value
@@ -19,6 +20,8 @@ def write_moves(world: World, trail: Trail, action: Action, rng: random.Random) 
             return [
                 m for target in _targets(world, trail, action, rng) for m in _update(world, trail, action, rng, *target)
             ]
+    if action.rule is not None:
+        return list(_operate(world, trail, action, rng))
     free = [t for t in _targets(world, trail, action, rng) if not referenced(world, action.table, t[0].row)]
     return [m for target in free for m in _delete(world, trail, action, rng, *target)]
 
@@ -55,6 +58,30 @@ def _update(
     tells = _tells(world, after, rng, avoid={value, *target.subject.literals()}) or (column,)
     command = Command("set", action.table.name, target.subject, ((column, value),), tells)
     yield Move(action, {action.key: key, needed[0]: Value(value=value)}, kind, thing=after, command=command)
+
+
+def _operate(world: World, trail: Trail, action: Action, rng: random.Random) -> Iterator[Move]:
+    """On a row shown so far that allows it, else on one that the planner finds."""
+    key, name = action.table.primary_key, action.table.name
+    shown = [t for t in trail.things if t.subject.table == name and key in t.paths]
+    fit = [(t, a) for t in shown if (a := arguments_for(world, action, t.row, rng)) is not None]
+    if fit:
+        thing, values = rng.choice(fit)
+        given: Argument = thing.ref(key)
+        subject, row, kind = thing.subject, thing.row, "strong"
+    else:
+        found = doable(world, action, rng)
+        if found is None:
+            return
+        row, values = found
+        subject, given, kind = Subject("key", name, key, row[key]), Value(value=row[key]), "independent"
+    done = known(after(action, row, values), action, len(trail.moves), subject)
+    stated = {v for value in values.values() for v in (value if isinstance(value, list) else [value])}
+    tells = _tells(world, done, rng, avoid={*stated, *subject.literals()})
+    if action.key is not None and tells:
+        command = Command("do", name, subject, tuple(values.items()), tells, link=action.name)
+        arguments: dict[str, Argument] = {action.key: given, **{a: Value(value=v) for a, v in values.items()}}
+        yield Move(action, arguments, kind, thing=done, command=command)
 
 
 def _delete(

@@ -16,7 +16,8 @@ from pydantic import ValidationError
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer.answers import agrees, agrees_change
 from agent_world.agents.synthesizer.meaning import Group, Subject
-from agent_world.agents.synthesizer.plan_sql import Undetermined, solve_plan
+from agent_world.agents.synthesizer.plan_database import Undetermined
+from agent_world.agents.synthesizer.plan_sql import solve_plan
 from agent_world.agents.synthesizer.program_frames import PARTS
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.blind_chain import solve_chain
@@ -56,7 +57,7 @@ def blind_fault(world: World, task: Task) -> str:
             unsaid = next((v for v in literals(plan) if not _said(task.question, v)), None)
             if unsaid is not None:
                 return f"the question does not say {unsaid!r}"
-            answer, change = solve_plan(world.sql, plan)
+            answer, change = solve_plan(world.sql, plan, world.operations)
     except Undetermined as problem:
         return str(problem)
     except ValidationError as error:
@@ -86,6 +87,8 @@ def literals(plan: p.Plan) -> Iterable[Any]:
         yield from (c.value for c in p.parts(put.value, p.Constant))
     for add in p.parts(plan, p.Add):
         yield from (c.value for c in p.parts(add.values, p.Constant))
+    for act in p.parts(plan, p.Act):
+        yield from (c.value for c in p.parts(act.values, p.Constant))
     for selection in p.parts(plan, p.Selection):
         yield from _of_group(selection.group)
     for one in p.parts(plan, p.One):

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agent_world.agents.synthesizer.plan_database import Tables, difference, quoted
-from agent_world.agents.synthesizer.plan_sql import Undetermined
-from agent_world.agents.synthesizer.world import PAGE, Action, World
+from agent_world.agents.synthesizer.plan_database import Tables, Undetermined, difference, quoted
+from agent_world.agents.synthesizer.plan_rule import rule_statements
+from agent_world.agents.synthesizer.world import PAGE, Action, World, inside_of
 from agent_world.agents.validator.literals import references
 from agent_world.agents.validator.replay import MissingPath, at, folded
 from agent_world.schema import Answer, Chain, Fold, Ref, StateDiff, Step
@@ -57,9 +57,14 @@ def _bound(argument: Answer, outputs: list[Any]) -> Any:
 
 def _run(world: World, tables: Tables, step: Step, outputs: list[Any]) -> Any:
     action = world.action(step.tool)
-    if action is None or (action.kind == "custom" and action.operation.function not in ("top", "reassign")):
+    known = action is not None and (action.rule or action.operation.function in ("top", "reassign"))
+    if action is None or (action.kind == "custom" and not known):
         raise Undetermined(f"nothing is known of what {step.tool} does")
     given = {argument: _bound(value, outputs) for argument, value in step.arguments.items()}
+    if action.rule is not None:
+        for statement in rule_statements(tables, action, given):
+            tables.connection.execute(statement)
+        return _one(tables, action, given)
     match action.kind:
         case "create":
             return _created(tables, action, given)
@@ -131,9 +136,29 @@ def _one(tables: Tables, action: Action, given: Mapping[str, Any]) -> Any:
     rows = _found(tables, action, f"SELECT * FROM {table} {where}")
     if len(rows) != 1:
         raise Undetermined(f"{len(rows)} rows of {action.table.name} have the key {key!r}")
-    shown = _shown(tables, action, rows[0], action.operation.outputs)
+    outputs = {path: target for path, target in action.operation.outputs.items() if "[]" not in path}
+    shown = _shown(tables, action, rows[0], outputs) | _inside(tables, action, rows[0])
     if action.kind == "delete":
         tables.connection.execute(f"DELETE FROM {table} {where}")
+    return shown
+
+
+def _inside(tables: Tables, action: Action, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What the tool shows with a row: its parts, or their keys."""
+    shown: dict[str, Any] = {}
+    for inner in inside_of(dict(tables.schema), action):
+        link = next(iter(inner.filters.values()))
+        value = quoted(row[action.table.primary_key])
+        found = _found(
+            tables, inner, f"SELECT * FROM {sql_name(inner.table.name)} r WHERE r.{sql_name(link)} = {value}"
+        )
+        path = next(iter(inner.paths.values()))
+        columns = {column: place.partition("[]")[2].removeprefix(".") for column, place in inner.paths.items()}
+        bare = path.endswith("[]")
+        truths = [c.name for c in inner.table.columns if c.type == "boolean"]
+        found = [{**r, **{c: bool(r[c]) for c in truths if r[c] is not None}} for r in found]
+        items = [r[next(iter(columns))] if bare else {name: r[c] for c, name in columns.items()} for r in found]
+        shown[path.partition("[]")[0]] = items
     return shown
 
 

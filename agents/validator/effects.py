@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from agent_world.agents.synthesizer.operation_words import verb_of
 from agent_world.agents.synthesizer.words import column_words, value_text
 from agent_world.agents.synthesizer.world import WRITES, Action, World
 from agent_world.agents.validator.literals import scalars, states
@@ -36,7 +37,8 @@ def effect_fault(world: World, task: Task, calls: Sequence[Call]) -> str:
     """A change that the question does not ask for, one that it asks for and nobody makes, or a call that changes
     nothing; empty when text and effects agree."""
     changes = task.state_change.changes
-    if changes and not _CHANGE.search(task.question):
+    asks = _CHANGE.search(task.question) or _names_operation(world, task.question)
+    if changes and not asks:
         return "the gold solution changes the state, and the question asks for no change"
     wanted = _REMOVAL.search(_QUOTED.sub("", task.question))
     if wanted and not changes and not _CONDITION.search(task.question):
@@ -51,6 +53,11 @@ def effect_fault(world: World, task: Task, calls: Sequence[Call]) -> str:
         if not done:
             return f"{tool} changes nothing of {action.table.name} {key}".rstrip()
     return ""
+
+
+def _names_operation(world: World, question: str) -> bool:
+    """Whether the question asks for a business operation by its verb: `return`, `exchange`."""
+    return any(re.search(rf"\b{re.escape(verb_of(a))}\b", question, re.IGNORECASE) for a in world.operations)
 
 
 def question_fault(world: World, task: Task, calls: Sequence[Call], aside: Sequence[str] = ()) -> str:

@@ -37,6 +37,8 @@ def grounding_fault(task: Task, calls: Sequence[Call]) -> str:
 
 
 def _known(task: Task, value: Any, shown: set[Any], computed: bool) -> bool:
+    if isinstance(value, list):
+        return all(_known(task, inner, shown, computed) for inner in value)
     return states(task.question, value) or _among(value, shown) or (computed and not _written_in(task, value))
 
 

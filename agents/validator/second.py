@@ -1,6 +1,6 @@
 """The answer by a second way, where there is one: computed from the raw tables, without the tools."""
 
-from agent_world.agents.synthesizer.plan_sql import Undetermined
+from agent_world.agents.synthesizer.plan_database import Undetermined
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.blind import blind_fault, difference
 from agent_world.agents.validator.blind_chain import solve_chain

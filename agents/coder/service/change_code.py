@@ -15,6 +15,7 @@ from agent_world.agents.coder.service.details import (
     written,
 )
 from agent_world.agents.coder.service.real import Real
+from agent_world.agents.coder.service.rule import rule_of
 from agent_world.agents.coder.words import article, listed, noun, nouns, words
 from agent_world.schema import Operation, Table
 
@@ -33,6 +34,11 @@ def write_change(real: Real, data: Data, change: Change, details: Details, seed:
         outputs={c.name: f"{table.name}.{c.name}" for c in table.columns},
     )  # fmt: skip
     spec = tool_spec(real, text, closed(_inputs(real, change)), output_schema(details), operation, reads=False)
+    spec = spec.model_copy(
+        update={
+            "meta": {**spec.meta, "agent_world/rule": rule_of(change).model_dump(mode="json", exclude_defaults=True)}
+        }
+    )
     columns = {name: table.column(column) for name, column in change.sets.items()}
     columns |= {name: r.table.column(r.table.primary_key) for name, r in change.references.items()}
     columns |= {change.key: table.column(table.primary_key)}

@@ -122,7 +122,7 @@ def write_details(real: Real, data: Data, details: Details, seed: int) -> Writte
         kind="get",
         table=table.name,
         inputs={argument: f"{table.name}.{table.primary_key}"},
-        outputs={c.name: f"{table.name}.{c.name}" for c in table.columns},
+        outputs={c.name: f"{table.name}.{c.name}" for c in table.columns} | _inside(details),
     )
     shown = {
         argument: {"type": table.column(table.primary_key).type, "description": f"The {key} of the {noun(table)}."}
@@ -132,6 +132,13 @@ def write_details(real: Real, data: Data, details: Details, seed: int) -> Writte
     source = function(real, text, [f"return {details.helper}({find})"], {argument: table.column(table.primary_key)})
     rng = random.Random(f"{seed}:{real.name}:tests")
     return written(real, spec, source, _cases(real, data, details, rng), seed)
+
+
+def _inside(details: Details) -> dict[str, str]:
+    """Output paths of the parts and of the keys that are listed."""
+    parts = [(name, part, columns) for name, part, _, columns in details.inner]
+    found = {f"{name}[].{c}": f"{part.name}.{c}" for name, part, columns in parts for c in columns}
+    return found | {f"{name}[]": f"{other.name}.{other.primary_key}" for name, other, _ in details.lists}
 
 
 def _cases(real: Real, data: Data, details: Details, rng: random.Random) -> list[Case]:

@@ -11,7 +11,6 @@ import pytest
 from agent_world.agents.coder.data import read_data
 from agent_world.agents.coder.mutate import mutation_score
 from agent_world.agents.coder.service import unserved
-from agent_world.agents.importer import import_database
 from agent_world.graphs.deps import open_deps
 from agent_world.graphs.synthesize import SynthesisRequest, synthesize
 from agent_world.graphs.write_tools import write_tools
@@ -19,7 +18,7 @@ from agent_world.memory.store import Bundle
 from agent_world.schema import ToolSpec
 from agent_world.settings import LocalRuntime, Settings, ToolSettings
 from agent_world.tools.runtime import Instance, Observation, open_runtime
-from tests.cinema import cinema, write_cinema
+from tests.cinema import cinema
 
 SERVED = {
     "get_booking_details", "get_customer_details", "find_customer_id_by_email", "find_customer_id_by_name_zip",
@@ -28,19 +27,10 @@ SERVED = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    """The cinema with its tools, written once."""
-    root = tmp_path_factory.mktemp("cinema")
-    folder = write_cinema(root / "cinema")
-    bundle, _ = import_database(folder, root / "environments" / "cinema", name="cinema", specs=folder / "tools.json")
-
-    async def write() -> None:
-        async with open_deps(Settings(workspace=root, tools=ToolSettings(max_tools=30))) as deps:
-            await write_tools(bundle, deps)
-
-    asyncio.run(write())
-    return bundle
+@pytest.fixture
+def written(cinema_service: Bundle) -> Bundle:
+    """The cinema with its tools; not to be changed."""
+    return cinema_service
 
 
 @pytest.fixture

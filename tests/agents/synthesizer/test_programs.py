@@ -12,7 +12,8 @@ from agent_world.agents.synthesizer import program_reads as reads
 from agent_world.agents.synthesizer import program_writes as writes
 from agent_world.agents.synthesizer.draft import Draft
 from agent_world.agents.synthesizer.meaning import Group, Subject, Where
-from agent_world.agents.synthesizer.plan_sql import Undetermined, compare, solve_plan
+from agent_world.agents.synthesizer.plan_database import Undetermined
+from agent_world.agents.synthesizer.plan_sql import compare, solve_plan
 from agent_world.agents.synthesizer.plan_words import Phrases
 from agent_world.agents.synthesizer.program_parts import Room
 from agent_world.agents.synthesizer.programs import drafted, propose_program

@@ -1,0 +1,43 @@
+"""A business operation as it is kept with its tool, for those who make and check tasks of it."""
+
+from agent_world.agents.coder.service.change import Change
+from agent_world.schema import BusinessRule, GivenToParts, NamedParts, NamedRow, NewParts
+
+
+def rule_of(change: Change) -> BusinessRule:
+    named = [
+        NamedRow(argument=name, table=r.table.name, key=r.table.primary_key, shared=r.shared)
+        for name, r in change.references.items()
+    ]
+    return BusinessRule(
+        status=change.status, needs=change.needs, after=change.after, sets=change.sets, choices=change.choices,
+        references=tuple(named), parts=_parts(change), swap=_swap(change), spread=_spread(change),
+    )  # fmt: skip
+
+
+def _parts(change: Change) -> NamedParts | None:
+    of = change.parts
+    if of is None:
+        return None
+    link = of.link
+    return NamedParts(argument=of.argument, table=of.table.name, link=link.column, target=link.target, column=of.column)
+
+
+def _swap(change: Change) -> NewParts | None:
+    swap = change.swap
+    if swap is None:
+        return None
+    return NewParts(
+        argument=swap.argument, table=swap.table.name, target=swap.target, same=swap.same, flag=swap.flag,
+        copies=swap.copies, done=swap.done,
+    )  # fmt: skip
+
+
+def _spread(change: Change) -> GivenToParts | None:
+    spread = change.spread
+    if spread is None:
+        return None
+    link = spread.link
+    return GivenToParts(
+        argument=spread.argument, table=spread.table.name, link=link.column, target=link.target, column=spread.column
+    )

@@ -1,0 +1,95 @@
+"""A business operation computed by SQL: its conditions as queries, what it does as statements.
+
+Written from the rule that is kept with the tool, with no code in common with the tool's own.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from agent_world.agents.synthesizer.plan_database import Tables, Undetermined, quoted
+from agent_world.agents.synthesizer.world import Action
+from agent_world.schema import BusinessRule, NamedParts
+from agent_world.tools.sql import sql_name
+
+
+def rule_statements(tables: Tables, action: Action, given: Mapping[str, Any]) -> list[str]:
+    """What the operation does with these arguments. Raises `Undetermined` where its conditions do not hold."""
+    rule, table = action.rule, action.table
+    assert rule is not None
+    assert action.key is not None
+    where = f"{sql_name(table.primary_key)} = {quoted(given[action.key])}"
+    columns = [column.name for column in table.columns]
+    found = tables.all(f"SELECT {', '.join(map(sql_name, columns))} FROM {sql_name(table.name)} WHERE {where}")
+    if len(found) != 1:
+        raise Undetermined(f"{len(found)} rows of {table.name} are to be changed by {action.name} where one is meant")
+    row = dict(zip(columns, found[0], strict=True))
+    _check_row(tables, rule, row, given)
+    parts = _parts(tables, rule.parts, row, given[rule.parts.argument]) if rule.parts else []
+    statements = list(_swapped(tables, rule, parts, given)) if rule.swap else []
+    statements += _spread(rule, row, given)
+    cells = {column: given[argument] for argument, column in rule.sets.items() if argument in given}
+    cells |= {rule.status: rule.after} if rule.status and rule.after else {}
+    if cells:
+        values = ", ".join(f"{sql_name(column)} = {quoted(value)}" for column, value in cells.items())
+        statements.append(f"UPDATE {sql_name(table.name)} SET {values} WHERE {where}")
+    return statements
+
+
+def _check_row(tables: Tables, rule: BusinessRule, row: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    if rule.status and rule.needs and row[rule.status] != rule.needs:
+        raise Undetermined(f"the {rule.status} is {row[rule.status]!r} where it has to be {rule.needs!r}")
+    if rule.status and not rule.needs and row[rule.status] == rule.after:
+        raise Undetermined(f"the {rule.status} is {rule.after!r} already")
+    for named in rule.references:
+        test = f"{sql_name(named.key)} = {quoted(given[named.argument])}"
+        if named.shared:
+            test += f" AND {sql_name(named.shared[1])} = {quoted(row[named.shared[0]])}"
+        if tables.one(f"SELECT count(*) FROM {sql_name(named.table)} WHERE {test}") != 1:
+            raise Undetermined(f"{given[named.argument]!r} is none of the {named.table} that may be given")
+
+
+def _parts(tables: Tables, of: NamedParts, row: Mapping[str, Any], wanted: Sequence[Any]) -> list[Any]:
+    """Row numbers of the parts, each once."""
+    taken: list[Any] = []
+    for value in wanted:
+        test = f"{sql_name(of.link)} = {quoted(row[of.target])} AND {sql_name(of.column)} = {quoted(value)}"
+        found = [n for (n,) in tables.all(f"SELECT rowid FROM {sql_name(of.table)} WHERE {test}") if n not in taken]
+        if not found:
+            raise Undetermined(f"the row has no (further) part {value!r}")
+        taken.append(found[0])
+    if not taken:
+        raise Undetermined("no part is named")
+    return taken
+
+
+def _swapped(tables: Tables, rule: BusinessRule, parts: list[Any], given: Mapping[str, Any]) -> Iterator[str]:
+    swap, of = rule.swap, rule.parts
+    assert swap is not None
+    assert of is not None
+    new = given[swap.argument]
+    if len(new) != len(parts):
+        raise Undetermined("there are not as many new parts as old ones")
+    for part, value in zip(parts, new, strict=True):
+        test = f"n.{sql_name(swap.target)} = {quoted(value)} AND o.rowid = {part}"
+        if swap.same:
+            test += f" AND o.{sql_name(swap.same[0])} = n.{sql_name(swap.same[1])}"
+        if swap.flag:
+            test += f" AND n.{sql_name(swap.flag)}"
+        pair = f"FROM {sql_name(of.table)} o, {sql_name(swap.table)} n WHERE {test}"
+        if tables.one(f"SELECT count(*) {pair}") != 1:
+            raise Undetermined(f"{value!r} is nothing that the part can be exchanged for")
+        if swap.done:
+            copies = {of.column: swap.target, **{column: column for column in swap.copies}}
+            values = [
+                f"{sql_name(m)} = {quoted(tables.one(f'SELECT n.{sql_name(t)} {pair}'))}" for m, t in copies.items()
+            ]
+            yield f"UPDATE {sql_name(of.table)} SET {', '.join(values)} WHERE rowid = {part}"
+
+
+def _spread(rule: BusinessRule, row: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
+    spread = rule.spread
+    if spread is None:
+        return []
+    test = f"{sql_name(spread.link)} = {quoted(row[spread.target])}"
+    value = quoted(given[spread.argument])
+    return [f"UPDATE {sql_name(spread.table)} SET {sql_name(spread.column)} = {value} WHERE {test}"]

@@ -1,0 +1,26 @@
+"""The cinema with the tools of its service, written once for all tests that only read it."""
+
+import asyncio
+
+import pytest
+
+from agent_world.agents.importer import import_database
+from agent_world.graphs.deps import open_deps
+from agent_world.graphs.write_tools import write_tools
+from agent_world.memory.store import Bundle
+from agent_world.settings import Settings, ToolSettings
+from tests.cinema import write_cinema
+
+
+@pytest.fixture(scope="session")
+def cinema_service(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    root = tmp_path_factory.mktemp("cinema")
+    folder = write_cinema(root / "cinema")
+    bundle, _ = import_database(folder, root / "environments" / "cinema", name="cinema", specs=folder / "tools.json")
+
+    async def write() -> None:
+        async with open_deps(Settings(workspace=root, tools=ToolSettings(max_tools=30))) as deps:
+            await write_tools(bundle, deps)
+
+    asyncio.run(write())
+    return bundle
