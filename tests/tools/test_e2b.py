@@ -238,7 +238,7 @@ def solve(tools):
     tools.update_book_copies(book_id="B001", copies=7)
     while True: pass
 """
-    async with open_runtime(settings(cloud, run_timeout_s=3.0)) as runtime:
+    async with open_runtime(settings(cloud, run_timeout_s=2.0)) as runtime:
         instance = await runtime.open(library.root)
         result = await instance.run(source, "solve", {})
         assert (result.ok, result.error, len(result.calls)) == (False, "timeout", 1)
@@ -251,7 +251,6 @@ HOSTILE = (
     ("import ctypes; ctypes.string_at(0)", "crashed"),
     ("os.write(4, b'{\"id\": 999}\\n'); time.sleep(9)", "crashed"),
     ("os.write(4, b'x' * 5_000_000); time.sleep(9)", "crashed"),
-    ("os.read(3, 1)", "timeout"),
     ("bytearray(10 ** 10)", "exception"),
     ("os.fork()", "exception"),
     ("import socket; socket.socket()", "exception"),
@@ -263,12 +262,16 @@ HOSTILE = (
 
 async def test_a_hostile_call_is_an_observation_and_the_next_one_works(cloud: Double, world: World) -> None:
     tools = "".join(f"def tool{number}(): {body}\n" for number, (body, _) in enumerate(HOSTILE))
-    async with open_runtime(settings(cloud, call_timeout_s=4.0)) as runtime:
+    async with open_runtime(settings(cloud)) as runtime:
         instance = await runtime.open(world(f"import os, time\n{tools}def ping(): return 1"))
         for number, (body, error) in enumerate(HOSTILE):
             assert (await instance.call(f"tool{number}", {})).error == error, body
             assert (await instance.call("ping", {})).value == 1, body
         assert len(cloud.made) == 1
+    async with open_runtime(settings(cloud, call_timeout_s=0.5)) as runtime:
+        instance = await runtime.open(world("import os\ndef tool(): os.read(3, 1)"))
+        assert (await instance.call("tool", {})).error == "timeout"
+        assert await instance.diff() == StateDiff()
 
 
 async def test_a_cancelled_call_leaves_no_process_and_a_usable_instance(cloud: Double, world: World) -> None:
@@ -321,13 +324,16 @@ async def test_a_sandbox_lost_during_a_call_does_not_make_it_count_twice(
 import os, time
 def add():
     with open("log.txt", "a") as file: file.write("x")
-    time.sleep(0.5)
+    while os.path.exists("hold"): time.sleep(0.01)
     return os.path.getsize("log.txt")
 """
     instance = await runtime.open(world(source))
     assert (await instance.call("add", {})).value == 1
+    (machine,) = cloud.machines.values()
+    machine.place("/db/hold").touch()
     calling = asyncio.create_task(instance.call("add", {}))
-    await asyncio.sleep(0.2)
+    while machine.place("/db/log.txt").stat().st_size < 2:
+        await asyncio.sleep(0.01)
     cloud.lose()
     assert (await calling).value == 2
     assert len(cloud.made) == 2
@@ -350,7 +356,7 @@ async def test_a_sandbox_lost_twice_is_infra_until_a_reset(cloud: Double, runtim
 
 async def test_state_that_a_killed_call_left_is_not_made_up(cloud: Double, world: World) -> None:
     source = "def tool():\n    open('x', 'w')\n    while True: pass\ndef ping(): return 1"
-    async with open_runtime(settings(cloud, call_timeout_s=4.0)) as runtime:
+    async with open_runtime(settings(cloud, call_timeout_s=0.5)) as runtime:
         instance = await runtime.open(world(source))
         assert (await instance.call("tool", {})).error == "timeout"
         cloud.lose()
@@ -369,15 +375,16 @@ async def test_state_that_repetition_does_not_bring_back_is_not_made_up(
 
 
 async def test_the_lifetime_of_a_sandbox_begins_anew_while_it_is_in_use(cloud: Double, world: World) -> None:
-    async with open_runtime(settings(cloud, lifetime_s=6)) as runtime:
-        instance = await runtime.open(world("def ping(): return 1"))
-        (machine,) = cloud.machines.values()
-        ends = machine.ends
-        assert (await instance.call("ping", {})).value == 1
-        assert machine.ends == ends
-        await asyncio.sleep(3.1)
-        assert (await instance.call("ping", {})).value == 1
-        assert machine.ends >= ends + 3
+    cloud.patient = True
+    for seconds, longer in ((600, 0.0), (1, 0.5)):
+        async with open_runtime(settings(cloud, lifetime_s=seconds)) as runtime:
+            instance = await runtime.open(world("def ping(): return 1"))
+            (machine,) = cloud.machines.values()
+            ends = machine.ends
+            await asyncio.sleep(0.6)
+            assert (await instance.call("ping", {})).value == 1
+            assert machine.ends >= ends + longer
+            assert (machine.ends == ends) is (not longer)
 
 
 # --- Beginnings and ends -----------------------------------------------------------------------------
@@ -499,7 +506,7 @@ from pathlib import Path
 from agent_world.settings import E2BRuntime
 from agent_world.tools.runtime import open_runtime
 async def main():
-    async with open_runtime(E2BRuntime(api_key={KEY!r}, lifetime_s=4)) as runtime:
+    async with open_runtime(E2BRuntime(api_key={KEY!r}, lifetime_s=60)) as runtime:
         instance = await runtime.open(Path({str(library.root)!r}))
         print((await instance.call("get_book", {{"book_id": "B003"}})).ok, flush=True)
         await asyncio.sleep(60)
@@ -515,8 +522,10 @@ asyncio.run(main())
     await controller.wait()
     (machine,) = cloud.machines.values()
     assert processes_of(machine.folder)
-    await asyncio.wait_for(machine.gone.wait(), 15)
+    cloud.let_pass(60)
     assert not cloud.machines
+    while processes_of(machine.folder):
+        await asyncio.sleep(0.01)
 
 
 async def test_what_holds_is_said(runtime: Runtime) -> None:
