@@ -10,6 +10,7 @@ from typing import Any
 from agent_world.evals.bench.lab import Limits
 from agent_world.schema import StateDiff
 from agent_world.settings import LocalRuntime
+from agent_world.tools.files import pack, unpack
 from agent_world.tools.runtime import Instance, Observation, RunResult, Runtime, open_runtime
 
 
@@ -54,6 +55,17 @@ class LeaksOnReset(Sound):
 class DoesNotReset(Sound):
     async def reset(self) -> None:
         pass
+
+
+class ForgetsPermissions(Sound):
+    async def snapshot(self) -> bytes:
+        return pack(replace(unpack(await self.instance.snapshot()), modes={}))
+
+
+class ShowsTheSystem(Sound):
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
+        seen = await self.instance.call(tool, arguments)
+        return replace(seen, value={"value": [["/root", ["secret"]]]}) if tool == "execute" else seen
 
 
 class SaysNaN(Sound):

@@ -18,6 +18,8 @@ async def certify(opener: Any, only: str, **options: Any) -> ConformanceReport:
 BREACHES = [
     (fakes.LeaksOnReset, "reset goes back to the bundle", "state hash after reset"),
     (fakes.DoesNotReset, "reset goes back to the bundle", "state hash after reset"),
+    (fakes.ForgetsPermissions, "restore brings back new folders", "permissions after restore"),
+    (fakes.ShowsTheSystem, "files of the system", "/root is there, and shows ['secret']"),
     (fakes.SaysNaN, "behaviour: NaN is refused", "invalid_output"),
     (fakes.SaysNaN, "behaviour: infinity inside", "invalid_output"),
     (fakes.ShowsOurEnvironment, "our secret in its environment", "a secret of our environment"),
@@ -45,22 +47,22 @@ async def test_the_same_cases_pass_where_nothing_is_broken() -> None:
 
 async def test_a_backend_that_ignores_timeouts_fails_and_the_suite_goes_on() -> None:
     endless = breaking(fakes.Sound, call_timeout_s=30.0)
-    late = await certify(endless, "a call over its time", case_s=3.0)
+    late = await certify(endless, "a call over its time", case_s=0.5)
     assert [r.status for r in late.results] == ["failed"]
-    assert "had not ended after 3 s" in late.results[0].reason
+    assert "had not ended after 0.5 s" in late.results[0].reason
 
 
 async def test_a_late_deadline_fails_when_it_is_judged_and_is_a_figure_either_way() -> None:
-    slow = breaking(fakes.Sound, call_timeout_s=0.8)
-    limits = Limits(call_timeout_s=0.3)
+    slow = breaking(fakes.Sound, call_timeout_s=0.5)
+    limits = Limits(call_timeout_s=0.2)
     judged = await certify(slow, "a deadline is kept", limits=limits)
     measured = await certify(slow, "a deadline is kept", limits=limits, tolerance_s=None)
     assert [judged.passed, measured.passed] == [False, True]
-    assert "after its limit of 0.3 s" in judged.results[0].reason
+    assert "after its limit of 0.2 s" in judged.results[0].reason
     for report in (judged, measured):
         (figure,) = report.results[0].figures
         assert (figure.unit, figure.met) == ("ms", False)
-        assert figure.value >= 490
+        assert figure.value >= 290
 
 
 async def test_a_backend_without_room_limits_fails() -> None:
