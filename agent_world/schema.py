@@ -37,7 +37,7 @@ class Origin(Record):
 # --- Databases -------------------------------------------------------------------------------------
 
 ColumnType = Literal["integer", "number", "string", "boolean"]
-FileFormat = Literal["json", "csv", "sqlite"]
+FileFormat = Literal["json", "csv", "sqlite", "markdown"]
 
 
 class Column(Record):
@@ -71,7 +71,8 @@ class Derivation(Record):
 
 
 class Table(Record):
-    """One table of a database. JSON files hold a list of row objects; SQLite files one table of this name."""
+    """One table of a database. JSON files hold a list of row objects; SQLite and Markdown files one
+    table of this name."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     file: str

@@ -211,7 +211,8 @@ class ComplexifySettings(Record):
     pages: int = 0
     """Further pages that each round reads, where the first reading left any worth it."""
     notes: bool = False
-    """Each round also leaves a Markdown note on some of the rows, for tools that read and search text."""
+    """Each round also leaves a Markdown note on some of the rows, for tools that read and search text; one table of the
+    agent's own work is a Markdown file too."""
 
 
 class ToolSettings(Record):

@@ -90,13 +90,33 @@ def _read(path: Path, table: Table) -> list[Row]:
     if table.format == "csv":
         with path.open(encoding="utf-8-sig", newline="") as file:
             return list(csv.DictReader(file))
+    if table.format == "markdown":
+        header, _, *rows = [_cells(line) for line in path.read_text(encoding="utf-8").split("\n") if line[:1] == "|"]
+        return [dict(zip(header, row, strict=True)) for row in rows]
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         connection.row_factory = sqlite3.Row
         return [dict(row) for row in connection.execute(f"SELECT * FROM {sql_name(table.name)} ORDER BY rowid")]
 
 
+def _cells(line: str) -> list[str]:
+    """Of a line of a Markdown table, sign by sign; one space pads each end of a cell."""
+    cells, cell, escaped = [], "", False
+    for sign in line[1:]:
+        if escaped:
+            cell, escaped = cell + {"n": "\n", "r": "\r", "s": " "}.get(sign, sign), False
+        elif sign == "\\":
+            escaped = True
+        elif sign == "|":
+            cells.append(cell[1:-1])
+            cell = ""
+        else:
+            cell += sign
+    return cells
+
+
 def _row(table: Table, stored: Row) -> Row:
-    return {c.name: _value(stored.get(c.name), c, table.format == "csv") for c in table.columns}
+    text = table.format in ("csv", "markdown")
+    return {c.name: _value(stored.get(c.name), c, text) for c in table.columns}
 
 
 def _value(cell: Any, column: Column, text: bool) -> Any:

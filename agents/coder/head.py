@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent_world.agents.coder.data import Data
-from agent_world.agents.coder.templates import PARTS, TESTS_HEAD, TOOLS_HEAD
+from agent_world.agents.coder.templates import PARTS, STORED_MARKDOWN, TESTS_HEAD, TESTS_MARKDOWN, TOOLS_HEAD
 from agent_world.schema import FileFormat, Table
 
-IMPORTS = {"csv": ("csv", "io"), "json": ("json",), "sqlite": ("sqlite3",)}
-FORMATS: tuple[FileFormat, ...] = ("csv", "json", "sqlite")
+IMPORTS = {"csv": ("csv", "io"), "json": ("json",), "sqlite": ("sqlite3",), "markdown": ("re",)}
+FORMATS: tuple[FileFormat, ...] = ("csv", "json", "sqlite", "markdown")
 KINDS = {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}
 
 
@@ -39,11 +39,14 @@ def tools_head(name: str, data: Data) -> str:
 
 def tests_head(data: Data) -> str:
     """Everything of tool_tests.py that comes before the tests."""
-    return TESTS_HEAD.format(
+    markdown = any(t.format == "markdown" for t in data.tables)
+    head = TESTS_HEAD.format(
+        markdown=STORED_MARKDOWN if markdown else "",
         files=_mapping({t.name: _text(t.file) for t in data.tables}),
         formats=_mapping({t.name: _text(t.format) for t in data.tables}),
         keys=_mapping({t.name: _text(t.primary_key) for t in data.tables}),
     )
+    return head + TESTS_MARKDOWN if markdown else head
 
 
 def _imports(formats: Sequence[FileFormat]) -> str:

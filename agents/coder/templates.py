@@ -226,7 +226,98 @@ def _sqlite_set(table, keys, column, value):
 def _sqlite_remove(table, key):
     _sql(table, f'DELETE FROM "{table}" WHERE "{KEYS[table]}" = ?', (key,))
 '''
-PARTS = {"json": JSON_PART, "csv": CSV_PART, "sqlite": SQLITE_PART}
+MARKDOWN_PART = """
+def _markdown_stored(table):
+    with _readable(table), open(FILES[table], encoding="utf-8", newline="") as file:
+        lines = [_markdown_cells(line) for line in file.read().split("\\n") if line.startswith("|")]
+        header, rule, *rows = lines
+        if not set(COLUMNS[table]) <= set(header) or any(set(cell) != {"-"} for cell in rule):
+            raise ValueError("no table, or columns are missing")
+        return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def _markdown_cells(line):
+    signs = {"n": "\\n", "r": "\\r", "s": " "}
+    cells = [cell.strip(" ") for cell in re.split(r"(?<!\\\\)[|]", line)[1:-1]]
+    return [re.sub(r"\\\\(.)", lambda found: signs.get(found[1], found[1]), cell) for cell in cells]
+
+
+def _markdown_line(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def _markdown_escaped(text):
+    for sign, stands in {"\\\\": r"\\\\", "|": r"\\|", "\\n": r"\\n", "\\r": r"\\r"}.items():
+        text = text.replace(sign, stands)
+    return re.sub("^ +| +$", lambda found: r"\\s" * len(found[0]), text)
+
+
+def _markdown_value(text, kind):
+    if text == "":
+        return None
+    return text.lower() in ("true", "1", "yes") if kind is bool else kind(text)
+
+
+def _markdown_text(value):
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _markdown_rows(table):
+    kinds = COLUMNS[table]
+    return [{name: _markdown_value(row[name], kind) for name, kind in kinds.items()} for row in _markdown_stored(table)]
+
+
+def _markdown_save(table, rows):
+    with open(FILES[table], encoding="utf-8", newline="") as file:
+        lines = file.read().split("\\n")
+    start = next(number for number, line in enumerate(lines) if line.startswith("|"))
+    header = _markdown_cells(lines[start])
+    kept = [_markdown_line([_markdown_escaped(row[name]) for name in header]) for row in rows]
+    with open(FILES[table], "w", encoding="utf-8", newline="") as file:
+        file.write("\\n".join([*lines[: start + 2], *kept, ""]))
+
+
+def _markdown_insert(table, row):
+    _markdown_save(table, [*_markdown_stored(table), {name: _markdown_text(value) for name, value in row.items()}])
+
+
+def _markdown_key(table, row):
+    return _markdown_value(row[KEYS[table]], COLUMNS[table][KEYS[table]])
+
+
+def _markdown_set(table, keys, column, value):
+    rows = _markdown_stored(table)
+    text = _markdown_text(value)
+    _markdown_save(table, [{**row, column: text} if _markdown_key(table, row) in keys else row for row in rows])
+
+
+def _markdown_remove(table, key):
+    _markdown_save(table, [row for row in _markdown_stored(table) if _markdown_key(table, row) != key])
+"""
+PARTS = {"json": JSON_PART, "csv": CSV_PART, "sqlite": SQLITE_PART, "markdown": MARKDOWN_PART}
+STORED_MARKDOWN = """    if FORMATS[table] == "markdown":
+        lines = [cells(line) for line in Path(file).read_text(encoding="utf-8").split("\\n") if line.startswith("|")]
+        return [dict(zip(lines[0], line, strict=True)) for line in lines[2:]]
+"""
+TESTS_MARKDOWN = '''
+
+def cells(line):
+    """Of a line of a Markdown table, sign by sign."""
+    found, cell, escaped = [], "", False
+    for sign in line[1:]:
+        if escaped:
+            cell, escaped = cell + {"n": "\\n", "r": "\\r", "s": " "}.get(sign, sign), False
+        elif sign == "\\\\":
+            escaped = True
+        elif sign == "|":
+            found.append(cell[1:-1])
+            cell = ""
+        else:
+            cell += sign
+    return found
+'''
 
 TESTS_HEAD = '''"""Unit tests of the tools: run `pytest tool_tests.py` in a copy of the database with tools.py in it.
 
@@ -301,7 +392,7 @@ def stored(table=None):
     if FORMATS[table] == "csv":
         with open(file, encoding="utf-8-sig", newline="") as lines:
             return list(csv.DictReader(lines))
-    with closing(sqlite3.connect(file)) as connection:
+{markdown}    with closing(sqlite3.connect(file)) as connection:
         connection.row_factory = sqlite3.Row
         return [dict(row) for row in connection.execute(f'SELECT * FROM "{{table}}" ORDER BY rowid')]
 

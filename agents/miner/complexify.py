@@ -16,7 +16,7 @@ from agent_world.agents.miner.notes import next_note
 from agent_world.agents.miner.sample import sample
 from agent_world.agents.miner.score import complexity
 from agent_world.agents.miner.workspace_tables import next_workspace
-from agent_world.schema import ComplexificationRound
+from agent_world.schema import ComplexificationRound, FileFormat
 from agent_world.tools.tables import DataTable
 
 FIRST_SHARE, MORE_SHARE = 0.6, 0.2
@@ -48,7 +48,9 @@ def complexify(
         grown, noise = _noise(grown, f"{seed}:{round}")
         changes += noise
     first = FORMATS.index(database.next_format(0))
-    for entry in (_summary(grown), next_workspace(grown, grown.next_format(first + 1), f"{seed}:{round}")):
+    written = any(entry.format == "markdown" for entry in grown.entries)
+    own: FileFormat = "markdown" if notes and not written else grown.next_format(first + 1)
+    for entry in (_summary(grown), next_workspace(grown, own, f"{seed}:{round}")):
         if entry is not None:
             grown = grown.with_entry(entry)
             changes.append(_told(entry))

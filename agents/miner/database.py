@@ -8,6 +8,7 @@ from agent_world.schema import DatabaseSchema, Derivation, FileFormat, ForeignKe
 from agent_world.tools.tables import DataTable, broken, describe, read_rows, to_bytes
 
 FORMATS: tuple[FileFormat, ...] = ("json", "csv", "sqlite")
+ENDINGS: dict[FileFormat, str] = {"json": "json", "csv": "csv", "sqlite": "sqlite", "markdown": "md"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Entry:
 
     @property
     def file(self) -> str:
-        return f"{self.name}.{self.format}"
+        return f"{self.name}.{ENDINGS[self.format]}"
 
     @property
     def synthetic(self) -> bool:

@@ -1,12 +1,15 @@
 """Tables as database files, byte for byte the same for the same table, and back.
 
 JSON: a list of row objects. CSV: a header line, null as an empty cell, booleans as `true` and `false`. SQLite: one
-table named as the file, null as NULL, booleans as 0 and 1.
+table named as the file, null as NULL, booleans as 0 and 1. Markdown: the table's name as a heading, then a pipe table
+with cells as in CSV, in which a backslash stands before another one and before a bar, `n` for the end of a line, `r`
+for a carriage return, and `s` for a space at an end.
 """
 
 import csv
 import io
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +22,7 @@ SQL_TYPES: dict[ColumnType, str] = {"integer": "INTEGER", "number": "REAL", "str
 
 def to_bytes(table: DataTable, format: FileFormat) -> bytes:
     """The file's content."""
-    return {"json": _to_json, "csv": _to_csv, "sqlite": _to_sqlite}[format](table)
+    return {"json": _to_json, "csv": _to_csv, "sqlite": _to_sqlite, "markdown": _to_markdown}[format](table)
 
 
 def read_rows(database: Path, table: Table) -> DataTable:
@@ -34,6 +37,11 @@ def read_rows(database: Path, table: Table) -> DataTable:
             rows = [
                 tuple(_parsed(row[n], t) for n, t in zip(names, types, strict=True)) for row in csv.DictReader(file)
             ]
+    elif table.format == "markdown":
+        lines = path.read_text(encoding="utf-8").split("\n")
+        rows = [
+            tuple(_parsed(cell, t) for cell, t in zip(_cells(line), types, strict=True)) for line in lines[4:] if line
+        ]
     else:
         rows = _from_sqlite(path, table.name, names, types)
     return DataTable(table.name, names, types, tuple(rows), key=table.primary_key, label=table.label)
@@ -63,6 +71,25 @@ def _parsed(text: str, kind: ColumnType) -> Json:
     if kind == "boolean":
         return text == "true"
     return {"integer": int, "number": float, "string": str}[kind](text)
+
+
+def _to_markdown(table: DataTable) -> bytes:
+    lines = [table.columns, ["---"] * len(table.columns), *([_escaped(_cell(v)) for v in row] for row in table.rows)]
+    return "\n".join([f"# {table.name}", "", *(f"| {' | '.join(line)} |" for line in lines), ""]).encode()
+
+
+def _escaped(text: str) -> str:
+    for sign, stands in {"\\": "\\\\", "|": "\\|", "\n": "\\n", "\r": "\\r"}.items():
+        text = text.replace(sign, stands)
+    inner = text.strip(" ")
+    before, after = len(text) - len(text.lstrip(" ")), len(text) - len(text.rstrip(" "))
+    return "\\s" * before + inner + "\\s" * after if inner else "\\s" * len(text)
+
+
+def _cells(line: str) -> list[str]:
+    signs = {"n": "\n", "r": "\r", "s": " "}
+    cells = [cell.strip(" ") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+    return [re.sub(r"\\(.)", lambda found: signs.get(found[1], found[1]), cell) for cell in cells]
 
 
 def _to_sqlite(table: DataTable) -> bytes:

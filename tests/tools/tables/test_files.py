@@ -14,12 +14,13 @@ TABLE = DataTable(
         (1, "02138", 2.5, True, 'say "hi", please'),
         (2, "10001", 3.0, False, None),
         (3, "00501", None, None, "größer\nals"),
+        (4, "1 ", 4.0, True, " a|b\\|c\\"),
     ),
     key="order",
 )
 
 
-@pytest.mark.parametrize("format", ["json", "csv", "sqlite"])
+@pytest.mark.parametrize("format", ["json", "csv", "sqlite", "markdown"])
 def test_a_table_comes_back_from_its_file_as_it_was(tmp_path: Path, format: FileFormat) -> None:
     (tmp_path / f"orders.{format}").write_bytes(to_bytes(TABLE, format))
     found = read_rows(tmp_path, describe(TABLE, f"orders.{format}", format))
@@ -27,7 +28,7 @@ def test_a_table_comes_back_from_its_file_as_it_was(tmp_path: Path, format: File
     assert [[type(v) for v in row] for row in found.rows] == [[type(v) for v in row] for row in TABLE.rows]
 
 
-@pytest.mark.parametrize("format", ["json", "csv", "sqlite"])
+@pytest.mark.parametrize("format", ["json", "csv", "sqlite", "markdown"])
 def test_the_bytes_are_the_same_every_time(format: FileFormat) -> None:
     assert to_bytes(TABLE, format) == to_bytes(TABLE, format)
 
