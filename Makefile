@@ -16,7 +16,7 @@ studio: setup
 	@.venv/bin/langgraph dev --allow-blocking $(ARGS)
 
 test: setup check
-	@.venv/bin/python -m pytest -n 2 --dist loadfile $(if $(MARK),-m "$(MARK)") --cov --cov-report=term:skip-covered $(ARGS)
+	@.venv/bin/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(if $(MARK),-m "$(MARK)") --cov --cov-report=term:skip-covered $(ARGS)
 
 check: setup
 	@.venv/bin/ruff format --check -q .

@@ -1,6 +1,6 @@
 """Processes of an environment, ready before anyone asks: locked down, files in place, tools loaded, nothing executed.
 
-Clock and seed are told at hand-out, along with the first call.
+Clock and seed are those that were last asked for; whoever asks for others has them told along with the first call.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class Pool:
         """A process on the template's own files. Raises `SandboxError`."""
         process = self._spare(template) or await self._start(template)
         process.begin(begins)
-        self._refill(template)
+        self._refill(template, begins)
         return process
 
     async def start_on(self, template: Template, files: Files, begins: Beginning) -> Process:
@@ -149,23 +149,23 @@ class Pool:
             process.release()
         return None
 
-    def _refill(self, template: Template) -> None:
+    def _refill(self, template: Template, begins: Beginning) -> None:
         if not self._ahead or template in self._refills or template in self._dropped:
             return
         self._spares.setdefault(template, [])
         self._spares.move_to_end(template)
         while len(self._spares) > _MAX_ENVIRONMENTS:
             self._let_go(next(iter(self._spares)))
-        self._refills[template] = asyncio.create_task(self._fill_up(template))
+        self._refills[template] = asyncio.create_task(self._fill_up(template, begins))
 
-    async def _fill_up(self, template: Template) -> None:
+    async def _fill_up(self, template: Template, begins: Beginning) -> None:
         try:
             await asyncio.sleep(_BREATH_S)
-            await self._fill(template)
+            await self._fill(template, begins)
         finally:
             self._refills.pop(template, None)
 
-    async def _fill(self, template: Template) -> None:
+    async def _fill(self, template: Template, begins: Beginning) -> None:
         while len(self._spares.get(template, ())) < self._ahead and self._watch.has_room(template.size):
             try:
                 process = await self._start(template)
@@ -174,6 +174,7 @@ class Pool:
             spares = self._spares.get(template)
             if spares is None:  # let go meanwhile
                 return process.release()
+            process.begin(begins)
             spares.append(process)
             try:
                 await process.channel.flush()

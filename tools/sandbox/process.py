@@ -11,6 +11,8 @@ from pathlib import Path
 
 from agent_world.tools.sandbox.channel import Channel
 
+_LONGEST_DEATH_MS = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
@@ -44,6 +46,8 @@ class Process:
     folder: Path | None = None
     """Where its files lie, if not on a disk that goes with it."""
     owns_folder: bool = True
+    begun: Beginning | None = None
+    """What it was told of time and chance, or will be with the next message."""
     outgrew: str = ""
     """Why it was ended, in words for a model, when it was for its memory."""
     at_release: list[Callable[[], None]] = field(default_factory=list)
@@ -57,20 +61,29 @@ class Process:
         return bool(poll.poll(0))
 
     def begin(self, how: Beginning) -> None:
-        """Tell it clock and seed, along with the first thing it is asked."""
-        self.channel.hold({"op": "begin", "clock_ns": how.clock_ns, "seed": how.seed})
+        """Tell it clock and seed, along with the first thing it is asked. Nothing if it was told the same before."""
+        if self.begun != how:
+            self.begun = how
+            self.channel.hold({"op": "begin", "clock_ns": how.clock_ns, "seed": how.seed})
 
     def kill(self) -> None:
-        """End it and all that it started, now. Its files remain until `release`."""
+        """End it and all that it started, now. Its files remain until `release`; nobody writes to them any more."""
+        self._kill(_LONGEST_DEATH_MS)
+
+    def _kill(self, wait_ms: int) -> None:
         if self.pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+            if wait_ms:
+                poll = select.poll()
+                poll.register(self.pidfd, select.POLLIN)
+                poll.poll(wait_ms)  # process 1 of a namespace is gone when all the others are
             os.close(self.pidfd)
             self.pidfd = -1
         self.channel.close()
 
     def release(self) -> None:
-        self.kill()
+        self._kill(0)
         if self.directory >= 0:
             os.close(self.directory)
             self.directory = -1

@@ -24,6 +24,7 @@ from agent_world.tools.web import guard
 from agent_world.tools.web.document import read_document
 from agent_world.tools.web.extract import download_tables
 from agent_world.tools.web.fetch import Fetcher, open_fetcher
+from agent_world.tools.web.html_text import parse_html, seen_text
 from agent_world.tools.web.page import Page, RawTable
 from agent_world.tools.web.visit import Visit
 
@@ -168,7 +169,7 @@ class Browser:
         await tab.route("**/*", visit.answer)
         limit_ms = 1000 * (self.settings.page_timeout_s + wait)  # the fetch has its own limit and a clearer error
         try:
-            await tab.goto(visit.address, wait_until="domcontentloaded", timeout=limit_ms)
+            await tab.goto(visit.address, wait_until="commit", timeout=limit_ms)
         except playwright.Error:
             if visit.failure is None:
                 raise
@@ -176,6 +177,8 @@ class Browser:
             raise visit.failure from None
         await visit.settle(tab, wait)
         html, text = await tab.evaluate(HTML_AND_TEXT)
+        if visit.led_away and html.count("<td") < (sent := visit.sent()).count("<td"):
+            html, text = sent, seen_text(parse_html(sent))
         await tab.goto("about:blank")
         await tab.unroute("**/*")
         return html, text

@@ -2,7 +2,6 @@
 
 import csv
 from collections.abc import Callable
-from email.message import Message
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
@@ -60,7 +59,7 @@ def download_tables(found: Received, licence: str | None = None) -> tuple[RawTab
         raise WebError(f"{found.address} is not a file with tables (it says {kind}); read are {' '.join(ENDINGS)}.")
     name = PurePosixPath(unquote(urlsplit(found.address).path)).stem or "table"
     try:
-        grids = _archive(found.body) if ending == ARCHIVE else READERS[ending](found.body, name, _charset(found))
+        grids = _archive(found.body) if ending == ARCHIVE else READERS[ending](found.body, name, found.charset)
     except (ValueError, csv.Error, KeyError, EOFError, OSError) as error:
         raise WebError(f"{found.address} is damaged: {str(error).rstrip('.')}.") from error
     stated = found.headers.get("x-license") or licence
@@ -82,12 +81,6 @@ def _ending(found: Received) -> str | None:
     if ending in ENDINGS:
         return ending
     return ".sqlite" if found.body.startswith(b"SQLite format 3\0") else None
-
-
-def _charset(found: Received) -> str | None:
-    header = Message()
-    header["content-type"] = found.headers.get("content-type", "")
-    return header.get_content_charset()
 
 
 def _archive(body: bytes) -> list[Grid]:

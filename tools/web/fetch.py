@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC
+from email.message import Message
 from email.utils import parsedate_to_datetime
 from urllib.parse import urljoin
 
@@ -42,6 +43,13 @@ class Received:
     @property
     def content_type(self) -> str:
         return str(self.headers.get("content-type", "")).partition(";")[0].strip().lower()
+
+    @property
+    def charset(self) -> str | None:
+        """The encoding that the sender stated."""
+        header = Message()
+        header["content-type"] = self.headers.get("content-type", "")
+        return header.get_content_charset()
 
     @property
     def as_of(self) -> str | None:

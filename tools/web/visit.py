@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent_world.errors import WebError
 from agent_world.tools.web import guard
 from agent_world.tools.web.fetch import Fetcher, Received
+from agent_world.tools.web.text_tables import decode
 
 if TYPE_CHECKING:
     import playwright.async_api as playwright
@@ -29,6 +30,8 @@ class Visit:
     """Why the document could not be had."""
     data: list[Received] = field(default_factory=list)
     """What the page's scripts fetched, as far as they got it."""
+    led_away: bool = False
+    """Whether the page tried to be left; a browser then stops reading one that has not come whole."""
     _document: Received | None = None
     _pending: int = 0
     _asked: int = 0
@@ -37,6 +40,10 @@ class Visit:
         if self._document is None:
             raise self.failure or WebError(f"{self.address} gave no page.")
         return self._document
+
+    def sent(self) -> str:
+        """The document's text as it was received."""
+        return decode(self.document().body, self.document().charset)
 
     async def answer(self, route: "playwright.Route") -> None:
         """Handle one request of the browser. Only the first page is read: one that leads elsewhere by itself stays."""
@@ -59,6 +66,7 @@ class Visit:
         request = route.request
         if request.is_navigation_request() and request.frame.parent_frame is None:
             if self._document is not None:
+                self.led_away = True
                 await route.fulfill(status=204)  # "no content": the page that leads away stays where it is
                 return
             found = await self._open(request.url)
@@ -90,12 +98,19 @@ class Visit:
         return found
 
     async def settle(self, tab: "playwright.Page", limit_s: float) -> None:
-        """Wait until scripts have filled the tables: nothing pending for a moment, and no table without a row.
-        A page without scripts is settled at once; one that never settles is taken as it is at the limit."""
-        if not await tab.evaluate("() => document.scripts.length > 0"):
-            return
+        """Wait until the document has come whole and scripts have filled the tables: nothing pending for a moment, and
+        no table without a row. One that never settles is taken as it is at the limit.
+
+        The document is asked, not the driver: a page that leads away meanwhile would make that one wait for ever.
+        """
         loop = asyncio.get_running_loop()
         end, quiet = loop.time() + limit_s, 0
+        while await tab.evaluate("() => document.readyState === 'loading'"):
+            if loop.time() >= end:
+                return
+            await asyncio.sleep(STEP_S)
+        if not await tab.evaluate("() => document.scripts.length > 0"):
+            return
         while loop.time() < end:
             quiet = 0 if self._pending else quiet + 1
             if quiet >= QUIET_STEPS and await tab.evaluate(EVERY_TABLE_HAS_ROWS):

@@ -2,12 +2,14 @@
 
 import asyncio
 import statistics
+import textwrap
 import time
 
 from agent_world.evals.bench.cases.hostile import hostile
 from agent_world.evals.bench.figures import Figure, Target, judge
 from agent_world.evals.bench.lab import Lab, must, same
 from agent_world.evals.bench.registry import case
+from agent_world.tools.runtime import Instance
 
 LATE = ("timeout",)
 
@@ -42,38 +44,36 @@ hostile("alarms and timers", "import signal\nsignal.setitimer(signal.ITIMER_REAL
         errors=("timeout", "crashed", "exception", "tool_error"))  # fmt: skip
 
 
-@case("containment", "children of an endless tool die with it")
-async def children(lab: Lab) -> None:
-    body = """
+_WRITING = """
 if os.fork() == 0:
     os.setsid()
-    time.sleep(1.2)
-    open('late.txt', 'w').write('x')
-    os._exit(0)
+    while True:
+        with open('child.txt', 'a') as file: file.write('x')
+        time.sleep(0.02)
+while not os.path.exists('child.txt'): pass
 while True: pass
 """
-    _, instance = await lab.attack(body)
-    await asyncio.sleep(1.0)
-    must("late.txt" not in str((await instance.diff()).changes), "a child outlived its killed tool, and wrote.")
+
+
+@case("containment", "children of an endless tool die with it")
+async def children(lab: Lab) -> None:
+    _, instance = await lab.attack(_WRITING)
+    await _stays(instance)
 
 
 @case("containment", "children of an endless program die with it")
 async def children_of_program(lab: Lab) -> None:
-    source = """
-import os, time
-def solve():
-    if os.fork() == 0:
-        os.setsid()
-        time.sleep(2.2)
-        open('late.txt', 'w').write('x')
-        os._exit(0)
-    while True: pass
-"""
+    source = "import os, time\ndef solve():" + textwrap.indent(_WRITING, "    ")
     instance = await lab.open()
     result = await instance.run(source, "solve", {})
     must(not result.ok, "an endless program succeeded.")
-    await asyncio.sleep(1.0)
-    must("late.txt" not in str((await instance.diff()).changes), "a child outlived its killed program, and wrote.")
+    await _stays(instance)
+
+
+async def _stays(instance: Instance) -> None:
+    before = await instance.state_hash()
+    await asyncio.sleep(0.5)
+    must(await instance.state_hash() == before, "a child outlived what was killed, and wrote.")
 
 
 @case("containment", "children of a finished program are ended")

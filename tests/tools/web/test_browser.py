@@ -148,6 +148,15 @@ async def test_a_page_cannot_reach_other_private_hosts(site: Site, browser: Brow
         assert other.asked == []
 
 
+async def test_a_page_that_leads_away_while_it_comes_is_read_all_the_same(site: Site, browser: Browser) -> None:
+    away = "<script>setTimeout(() => location.href = '/away', 0)</script><script src='/slow.js'></script>"
+    site.answers |= {"/": Answer(away + TABLE), "/slow.js": Answer("", "text/javascript", delay_s=0.3)}
+    started = time.monotonic()
+    assert (await browser.read(f"{site.address}/")).tables[0].rows == (("1", "2"),)
+    assert time.monotonic() - started < SETTINGS.page_timeout_s
+    assert "/away" not in site.asked
+
+
 async def test_dialogs_do_not_hold_a_page_up(site: Site, browser: Browser) -> None:
     site.answers["/"] = Answer(f"<script>alert(1); confirm(2); prompt(3)</script>{TABLE}")
     assert (await browser.read(f"{site.address}/")).tables[0].rows == (("1", "2"),)

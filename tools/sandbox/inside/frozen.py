@@ -1,8 +1,9 @@
 """A world in which nothing happens by chance: one moment in time, and randomness from a seed.
 
-`install()` is called once, before any fork; `begin()` once in each instance, before any tool code runs, be it long
-after the fork. What it does not reach is said in docs/threat-model.md: entropy asked of the kernel by other means than
-Python's, and the clock that asyncio and timeouts go by, which is the real one.
+`install()` is called once, before any fork; `conceal()` in the process that instances are forked from, which has no
+more need of the truth; `begin()` in each instance before any tool code runs, be it long after the fork, and as often
+as clock and seed are told anew. What it does not reach is said in docs/threat-model.md: entropy asked of the kernel by
+other means than Python's, and the clock that asyncio and timeouts go by, which is the real one.
 """
 
 import hashlib
@@ -31,6 +32,7 @@ _HOST = "sandbox"
 
 _entropy = random.Random(0)
 _seed = random.Random.seed
+_getpid = os.getpid
 
 
 def begin(clock_ns: int, seed: str) -> None:
@@ -42,7 +44,9 @@ def begin(clock_ns: int, seed: str) -> None:
     random.seed(start + 1)
     tempfile._name_sequence = None  # type: ignore[attr-defined]
     uuid._last_timestamp = None  # type: ignore[attr-defined]
-    _be_nobody_in_particular()
+    if os.getpid is _getpid and os.getpid() != 1:  # no process namespace, and no child that could be told apart
+        os.getpid, os.getppid = _constant(_PROCESS), _constant(0)
+        threading.get_native_id = _in_order(threading.get_native_id)
 
 
 def install() -> None:
@@ -56,16 +60,9 @@ def install() -> None:
     uuid.getnode = lambda: 1
 
 
-def _random_bytes(size: int) -> bytes:
-    return _entropy.getrandbits(8 * size).to_bytes(size, "big") if size else b""
-
-
-def _seed_random(self: random.Random, a: Any = None, version: int = 2) -> None:
-    _seed(self, _entropy.getrandbits(256) if a is None else a, version)
-
-
-def _be_nobody_in_particular() -> None:
-    """The same ids, host and number of processors wherever this runs. The walls, which need the true ones, stand."""
+def conceal() -> None:
+    """Show the same files, ids, host and number of processors wherever this runs."""
+    frozen_files.install()
     for name in ("getuid", "geteuid", "getgid", "getegid"):
         setattr(os, name, _constant(_USER))
     os.getresuid = os.getresgid = _constant((_USER,) * 3)
@@ -76,9 +73,14 @@ def _be_nobody_in_particular() -> None:
     machine = os.uname()
     os.uname = _constant(os.uname_result((machine.sysname, _HOST, "0", "0", machine.machine)))
     socket.gethostname = _constant(_HOST)
-    if os.getpid() != 1:  # no process namespace, and no child that could be told apart
-        os.getpid, os.getppid = _constant(_PROCESS), _constant(0)
-        threading.get_native_id = _in_order(threading.get_native_id)
+
+
+def _random_bytes(size: int) -> bytes:
+    return _entropy.getrandbits(8 * size).to_bytes(size, "big") if size else b""
+
+
+def _seed_random(self: random.Random, a: Any = None, version: int = 2) -> None:
+    _seed(self, _entropy.getrandbits(256) if a is None else a, version)
 
 
 def _constant(value: Any) -> Callable[[], Any]:

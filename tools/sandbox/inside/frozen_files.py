@@ -22,9 +22,12 @@ _given: set[int] = set()
 
 
 def begin() -> None:
-    """From here on; whoever builds the walls before needs the files' true owners."""
+    """No file has been seen yet."""
     _inodes.clear()
     _given.clear()
+
+
+def install() -> None:
     for name, function in (
         ("stat", _showing(_stat)),
         ("lstat", _showing(_lstat)),

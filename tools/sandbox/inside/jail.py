@@ -36,6 +36,8 @@ _MAX_FILES, _MAX_FILES_OF_PROGRAM = 64, 256
 _MAX_PROCESSES, _MAX_PROCESSES_OF_PROGRAM = 16, 64
 _MAX_INODES = 2048
 _MAX_CPU_S = 3600
+_getuid, _getgid = os.getuid, os.getgid
+"""The true ones, also after `frozen.conceal`."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def enter_namespaces(proc: int) -> Rung:
     The next fork is process 1. `proc` is a descriptor of /proc. Raises `OSError` where the kernel refuses, and then
     leaves this process of no use.
     """
-    uid, gid = os.getuid(), os.getgid()
+    uid, gid = _getuid(), _getgid()
     if uid == 0:
         kernel.unshare(_SHARED)
         return "own_uid"
@@ -132,7 +134,7 @@ def enter_room(room: Room, rung: Rung, proc: int) -> int:
     if rung == "own_uid":
         kernel.unshare(kernel.CLONE_NEWNS)
     else:
-        uid, gid = os.getuid(), os.getgid()
+        uid, gid = _getuid(), _getgid()
         # A user namespace of its own, because the kernel counts processes by user namespace.
         kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS)
         _map_ids(proc, uid, gid)
@@ -152,7 +154,7 @@ def _lay_over(base: int, uid: int, gid: int) -> None:
         os.mkdir(f"{HOME}/{name}", 0o700)
         os.chown(f"{HOME}/{name}", uid, gid)
     options = f"lowerdir={BASES}/{base},upperdir={HOME}/upper,workdir={HOME}/work,index=off"
-    root = os.getuid() == 0
+    root = _getuid() == 0
     kernel.mount("overlay", HOME, "overlay", _DATA_ONLY, options + (",metacopy=on" if root else ",userxattr"))
     if root:  # only owners and modes are copied for this, no content
         for folder, folders, files in os.walk(HOME):
@@ -173,7 +175,7 @@ def shut(room: Room, rung: Rung, with_parent: bool = True) -> None:
 
     `with_parent` ends it with the thread that started it, too; not meant where that is a thread of somebody else's.
     """
-    root = os.getuid() == 0
+    root = _getuid() == 0
     if root:
         os.setgroups([])
         os.setresgid(room.uid, room.uid, room.uid)

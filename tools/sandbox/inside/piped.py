@@ -65,6 +65,7 @@ def main(order: str) -> None:
         _say(channel, {"id": 0, "error": str(error)})
         return
     _say(channel, {"id": 0, "rung": rung})
+    frozen.conceal()
     frozen.begin(wanted["clock_ns"], wanted["seed"])
     serve.serve(channel)  # type: ignore[arg-type]  # of a socket it uses `recv` and `sendall` alone
 

@@ -190,6 +190,7 @@ class _Stem:
             return requests.close()
         try:
             kernel.die_with_parent()
+            frozen.conceal()
             os.close(self._gate)
             while os.read(gate, 1):
                 try:
