@@ -209,3 +209,29 @@ TELL_NEW: Final = (
     "[Tell me|Report|Give me|State|Let me know] the {what} of the new {noun}.",
     "[What is|What's] the {what} of the new {noun}?",
 )
+
+# --- Long lists are said first, and spoken of afterwards ---
+
+HERE_ARE: Final = (
+    "[here are|these are] some {many}: {values}.",
+    "I have a list of {many} [here|in front of me]: {values}.",
+    "[these|the following] {many} are on my list: {values}.",
+    "[this|it] is about the {many} {values}.",
+    "the {many} that I am [interested in|asking about] are {values}.",
+    "[let us|let's] talk about the {many} {values}.",
+    "[consider|think of|take] the {many} {values}.",
+)
+IT_IS_ABOUT: Final = (
+    "[this|it|my question] is about {group}.",
+    "I am [looking into|going through|reviewing] {group}.",
+    "I have [questions|a question] about {group}.",
+    "[consider|think of|take] {group}.",
+    "my [interest is in|concern is] {group}.",
+    "[let us|let's] look at {group}.",
+)
+WHICH_AND_COUNT: Final = (
+    "which of {group} {have}? [Give|Report|State] [their|the] {names} and [say how many there are|how many it is].",
+    "[tell me|say] which of {group} {have}, by [their|the] {names}, and how many [there are|that makes].",
+    "[list|give] the {names} of those of {group} that {have}, and [their number|say how many there are].",
+    "find those of {group} that {have}. [Give their count and {names}.|How many are there, and what are the {names}?]",
+)

@@ -15,6 +15,7 @@ from agent_world.agents.synthesizer.wording import Wording
 from agent_world.agents.synthesizer.words import (
     NOT_COUNTED,
     article,
+    column_words,
     degree,
     field_words,
     joined,
@@ -31,9 +32,23 @@ class Phrases:
     wording: Wording
     named: list[Group] = field(default_factory=list)
     """Groups that were named so far."""
+    hid: bool = False
+    """Whether some value's owner was left for the reader to find."""
 
     def pick(self, forms: tuple[str, ...], **slots: str) -> str:
         return self.wording.pick(forms, **slots)
+
+    def _hides(self, table: str, attr: p.Attr) -> bool:
+        """Whether a parent's value can be said without the parent: nothing else that is near has one of that name."""
+        world = self.wording.world
+        if not self.wording.hidden or attr.own or attr.children:
+            return False
+        words = column_words(attr.column)
+        having = [t.name for t in world.tables.values() if any(column_words(c.name) == words for c in t.columns)]
+        links = [k for k in world.tables[table].foreign_keys if k.table in having]
+        found = having == [parent_link(world, table, attr).table] and len(links) == 1
+        self.hid |= found
+        return found
 
     # --- Values of a row ---
 
@@ -54,6 +69,8 @@ class Phrases:
             return self.field(table, attr.column)
         if not attr.children:
             link = parent_link(self.wording.world, table, attr)
+            if self._hides(table, attr):
+                return self.field(link.table, attr.column)
             return f"{self.field(link.table, attr.column)} of its {self.parent(link)}"
         if attr.function == "count":
             return f"number of {self.children(table, attr)}"
@@ -91,6 +108,8 @@ class Phrases:
         if attr.own:
             return self._most(table, attr.column, highest)
         link = parent_link(self.wording.world, table, attr)
+        if self._hides(table, attr):
+            return self._most(link.table, attr.column, highest)
         return f"the {self.parent(link)} with {self._most(link.table, attr.column, highest)}"
 
     def _most(self, table: str, column: str, highest: bool) -> str:
@@ -121,6 +140,8 @@ class Phrases:
         if attr.own:
             return f"have {self._compared(table, attr.column, test)}"
         link = parent_link(self.wording.world, table, attr)
+        if self._hides(table, attr):
+            return f"have {self._compared(link.table, attr.column, test)}"
         parent = article(self.parent(link))
         return f"have {parent} with {self._compared(link.table, attr.column, test)}"
 

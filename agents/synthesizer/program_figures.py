@@ -17,6 +17,7 @@ from agent_world.agents.synthesizer.words import additive, column_words
 from agent_world.agents.synthesizer.world import World
 
 FUNCTIONS: tuple[p.Function, ...] = ("sum", "mean", "max", "min")
+EXTREMES = {"highest", "lowest", "maximum", "minimum", "most", "fewest", "top"}
 
 
 def measure(room: Room, crowd: Crowd, of: p.Selection, loops: bool | None = None) -> p.Measure | None:
@@ -26,10 +27,16 @@ def measure(room: Room, crowd: Crowd, of: p.Selection, loops: bool | None = None
     if not pool or size(crowd, of) < 2:
         return None
     quality = room.rng.choice(pool)
-    function = room.rng.choice(FUNCTIONS)
+    function = fitting(room.rng.choice(FUNCTIONS), quality)
     if function == "sum" and (not _adds(quality) or (quality.attr.via and not quality.attr.children)):
         function = "mean"
     return p.Measure(function=function, of=of, attr=quality.attr)
+
+
+def fitting(function: p.Function, quality: Quality) -> p.Function:
+    """Nobody asks for the highest `lowest pressure`."""
+    extreme = column_words(quality.attr.column).partition(" ")[0] in EXTREMES
+    return "mean" if extreme and quality.attr.via and function in ("max", "min") else function
 
 
 def _adds(quality: Quality) -> bool:
@@ -71,7 +78,8 @@ def _by_mean(room: Room, crowd: Crowd, loops: bool | None) -> p.Branch | None:
     pool = averages_of(room, crowd, loops)
     if not pool:
         return None
-    found = p.Measure(function=room.rng.choice(FUNCTIONS[1:]), of=crowd.whole, attr=room.rng.choice(pool).attr)
+    function, quality = room.rng.choice(FUNCTIONS[1:]), room.rng.choice(pool)
+    found = p.Measure(function=fitting(function, quality), of=crowd.whole, attr=quality.attr)
     return _at_quantile(room, crowd, found)
 
 

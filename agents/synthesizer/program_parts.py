@@ -3,12 +3,15 @@
 import random
 from dataclasses import dataclass, field
 
+from agent_world.agents.synthesizer import deep_frames
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer.access import Quality, Source, detail_of, qualities
 from agent_world.agents.synthesizer.meaning import Group, Subject
 from agent_world.agents.synthesizer.plan_words import Phrases
 from agent_world.agents.synthesizer.sources import Found, Rows, find_rows
+from agent_world.agents.synthesizer.telling import INTRODUCED, listed, variants
 from agent_world.agents.synthesizer.wider import Wish, wider
+from agent_world.agents.synthesizer.wording import capital
 from agent_world.agents.synthesizer.world import Row, World
 
 DRAWS = 4
@@ -31,6 +34,8 @@ class Room:
     calls: int = 1
     """How many calls the values of such a loop take at least."""
     kinds: frozenset[str] = field(default_factory=frozenset)
+    intro: str = ""
+    """A sentence that says which rows it is about, before the question."""
     sources: dict[Group, Source] = field(default_factory=dict)
     singles: dict[Subject, Found] = field(default_factory=dict)
 
@@ -98,6 +103,9 @@ def draw_crowd(room: Room, table: str | None = None, name: str = "rows", most: i
             break
     if found is not None:
         room.sources[found.group] = found.source
+        if room.loops and not room.phrases.named and listed(found.group) and room.rng.random() < INTRODUCED:
+            forms = (f for form in deep_frames.IT_IS_ABOUT for f in variants(form))
+            room.intro = capital(room.phrases.pick(tuple(forms), group=room.phrases.the(found.whole))) + " "
     return found
 
 

@@ -40,6 +40,8 @@ PARTS: tuple[tuple[Shape, int], ...] = ((acts.some_parts, 6), (acts.swapped_part
 """Business operations on parts of a row; two or three calls each."""
 SIZES = {1: (2, 10), 2: (2, 20), 3: (3, 8), 4: (8, 16), 5: (19, 60)}
 """Rows of a group by level; from level 3 on each takes a call or more."""
+HIDDEN = 0.5
+"""Share of longer programs whose questions do not say by whom rows have a value."""
 CALLS = {4: 6, 5: 19}
 """Calls that the values of its rows take at least."""
 
@@ -48,7 +50,7 @@ def propose_program(world: World, level: int, bias: Bias, rng: random.Random) ->
     """One candidate of about this level; None when the drawn shape finds nothing that fits."""
     least, most = SIZES[level]
     loops = level >= 3
-    phrases = Phrases(Wording(world, rng))
+    phrases = Phrases(Wording(world, rng, hidden=loops and rng.random() < HIDDEN))
     room = Room(world, phrases, rng, most, least, loops=loops, calls=CALLS.get(level, 1), kinds=bias.kinds)
     options = shapes_of(world, level, bias)
     shape = rng.choices([s for s, _ in options], [w for _, w in options])[0]
@@ -77,7 +79,8 @@ def drafted(room: Room, sketch: Sketch) -> Draft | None:
         return None
     return Draft(
         solution=Program(source=plan_code.program(room.world, sketch.nodes, room.sources, room.singles)),
-        question=sketch.question,
+        question=room.intro + sketch.question,
+        hidden=room.phrases.hid,
         expected=expected,
         types=p.fields(sketch.nodes),
         branches=p.branches(sketch.nodes),

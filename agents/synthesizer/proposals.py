@@ -11,6 +11,7 @@ import networkx as nx
 from typing_extensions import TypedDict
 
 from agent_world.agents.synthesizer.chains import propose_chain
+from agent_world.agents.synthesizer.chance import by_chance
 from agent_world.agents.synthesizer.draft import Draft
 from agent_world.agents.synthesizer.programs import propose_program
 from agent_world.agents.synthesizer.walks import Bias
@@ -83,7 +84,7 @@ def draft_of(world: World, graph: nx.DiGraph, proposal: Proposal, guidelines: Se
     for attempt in range(SHAPES):
         rng = random.Random(f"{proposal['seed']}:{attempt}")
         draft = propose_program(world, max(1, proposal["level"] - attempt // 4), bias, rng)
-        if draft is not None:
+        if draft is not None and not by_chance(world, draft):
             return draft
     return None
 
@@ -93,6 +94,6 @@ def _walk_of(world: World, graph: nx.DiGraph, proposal: Proposal, bias: Bias) ->
     for level in range(proposal["level"], 0, -1):
         for attempt in range(WALKS[level]):
             draft = propose_chain(world, graph, level, bias, random.Random(f"{proposal['seed']}:{level}:{attempt}"))
-            if draft is not None:
+            if draft is not None and not by_chance(world, draft):
                 return draft
     return None

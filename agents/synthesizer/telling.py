@@ -46,6 +46,17 @@ QUESTIONS = ("what", "how", "which", "can ", "could ", "do you")
 REDUCED = {"sum": "total", "mean": "average", "min": "lowest", "max": "highest"}
 
 
+INTRODUCED = 0.6
+"""Share of long lists that get a sentence of their own."""
+LONG = 3
+"""Values that make a list long."""
+
+
+def listed(group: Group) -> bool:
+    """Whether the words for the group hold a long list."""
+    return len(group.named) > LONG or any(len(w.among) + len(w.subjects) >= LONG for w in group.where)
+
+
 def variants(form: str) -> Iterator[str]:
     """All that a form with choices stands for."""
     parts = CHOICE.split(form)
@@ -56,6 +67,11 @@ def variants(form: str) -> Iterator[str]:
 def _of(link: str, subject: Subject) -> Where:
     """Of a row that is called by its key, the key is said."""
     return Where(link, subject.value) if subject.kind == "key" else Where(link, subject=subject)
+
+
+def _alike(one: ShareAsk, other: ShareAsk) -> bool:
+    """Whether both are about the same rows of the same group."""
+    return (one.group, one.where) == (other.group, other.where)
 
 
 def _marked(form: str) -> tuple[str, bool]:
@@ -75,7 +91,7 @@ class Telling:
 
     def question(self, meaning: Meaning) -> str:
         picks, asks = list(meaning.picks), list(meaning.asks)
-        said: list[str] = []
+        said = self._introduced(picks, asks)
         merged = picks and asks and not meaning.commands and self._merges(asks[0])
         for place, pick in enumerate(picks[:-1] if merged else picks):
             said.append(self.pick(pick, first=place == 0))
@@ -87,6 +103,19 @@ class Telling:
         said = [EACH_OF_ALL.sub(r"\1 of the ", text) for text in said]
         opening = self.rng.choice(short_frames.OPENINGS) if self.rng.random() < 0.1 else ""
         return opening + " ".join(capital(text) for text in said)
+
+    def _introduced(self, picks: list[Pick], asks: list[Ask]) -> list[str]:
+        """A long list is said in a sentence of its own, so that those that follow can speak of `these`."""
+        group = picks[0].group if picks else getattr(asks[0], "group", None) if asks else None
+        if not isinstance(group, Group) or group.first or not listed(group) or self.rng.random() >= INTRODUCED:
+            return []
+        if group.named:
+            values = joined([value_text(s.value) for s in group.named])
+            text = self.form(frames.HERE_ARE, many=plural(group.table), values=values)
+        else:
+            text = self.form(frames.IT_IS_ABOUT, group=self.rows(group))
+        self.said = group
+        return [text]
 
     def form(self, forms: Sequence[str], **slots: str) -> str:
         """One form, its choices made, its slots filled; a form that begins like a question ends like one."""
@@ -216,9 +245,22 @@ class Telling:
     # --- Asks ---
 
     def asks(self, asks: list[Ask], first: bool) -> str:
-        """One sentence."""
+        """One sentence, or one for each."""
         if len(asks) == 1:
             return self._ask(asks[0], first)
+        one, other = asks[0], asks[1]
+        if (
+            isinstance(one, ShareAsk)
+            and isinstance(other, ShareAsk)
+            and (one.group, one.where) == (other.group, other.where)
+        ):
+            named = one if one.named else other
+            slots = {"group": self.rows(one.group), "have": self.have(one.group.table, one.where)}
+            return self.form(frames.WHICH_AND_COUNT, **slots, names=self._names(named))
+        if self.rng.random() < 0.6 and all(isinstance(ask, FoldAsk | ShareAsk) for ask in asks):
+            text = self._ask(one, first)
+            self.said = getattr(one, "group", None)
+            return " ".join([text, *(capital(self._ask(ask, first=False)) for ask in asks[1:])])
         phrases = []
         for ask in asks:
             phrases.append(self.phrase(ask))

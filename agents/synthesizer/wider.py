@@ -4,6 +4,7 @@ Programs that loop need groups of a size; these make them of lists that are too 
 """
 
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -72,9 +73,10 @@ def _opaque(world: World, action: Action, column: str) -> bool:
 
 
 def _containing(wish: Wish, action: Action, argument: str, column: str) -> Iterator[Rows]:
-    """Rows whose text contains a word, which is what a search finds."""
+    """Rows whose text contains a word, which is what a search finds; a word that is no part of another one there."""
     table = action.table.name
     words = [word for word, count in wish.world.words(table, column).items() if count >= wish.least]
+    words = [word for word in words if _stands_alone(wish.world, table, column, word)]
     for word in wish.rng.sample(words, min(1, len(words))):
         rows = wish.world.containing(table, column, word)
         where = (Where(column, word, contains=True),)
@@ -83,6 +85,11 @@ def _containing(wish: Wish, action: Action, argument: str, column: str) -> Itera
             yield Rows((line,), Group(table, where), rows, action, wish.name)
         else:
             yield from _narrowed(wish, action, {argument: repr(word)}, where, rows)
+
+
+def _stands_alone(world: World, table: str, column: str, word: str) -> bool:
+    held = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
+    return all(held.search(str(row[column])) for row in world.containing(table, column, word))
 
 
 def _of_several(wish: Wish, action: Action, argument: str, column: str) -> Iterator[Rows]:

@@ -14,7 +14,8 @@ from agent_world.agents.validator.replay import Call
 from agent_world.schema import Program, Task
 
 _CHANGE = re.compile(
-    r"\b(set|put|new|move|enter|store|save|should|must|has to|is to|are to|gets|becomes?|needs|rid|gone|void|fix|drop|"
+    r"\b(do away|mov(e|ed|ing)|"
+    r"set|put|new|enter|store|save|should|must|has to|is to|are to|gets|becomes?|needs|rid|gone|void|fix|drop|"
     r"no longer|from now on|rais(e|es|ed|ing)|"
     r"(add|assign|reassign|insert|adjust|edit|alter|discard|swap|transfer|shift|submit)(s|ed|ing|ped)?|"
     r"(chang|updat|delet|remov|eras|clear|cancel|creat|regist|renam|switch|amend|modif|revis|replac|wip|purg|withdraw|"

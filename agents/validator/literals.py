@@ -115,11 +115,20 @@ def _literal_fault(world: World, action: Action, name: str, value: Any) -> str:
 def _names_one(action: Action, task: Task, index: int) -> bool:
     """Whether the solution takes the first item of this call's list, and no other, as the one meant."""
     if not isinstance(task.solution, Chain):
-        return action.kind == "search"
+        return action.kind == "search" and (task.plan is None or action.name in taken_first(task.solution))
     if action.kind != "search" and not SAYS_ONE.search(task.question):
         return False  # a list that is gone through: the best of it may be the first
     used = [ref.path for ref in references(task.solution) if ref.step == index]
     return bool(used) and all(".0." in f".{path}." for path in used)
+
+
+def taken_first(program: Program) -> set[str]:
+    """Tools of whose output the program takes the first item, where it was made of a plan: all others it goes through
+    whole."""
+    nodes = ast.walk(ast.parse(program.source))  # parsed, never executed here
+    firsts = [n.value for n in nodes if isinstance(n, ast.Subscript) and getattr(n.slice, "value", None) == 0]
+    calls = [n for first in firsts for n in ast.walk(first) if isinstance(n, ast.Call)]
+    return {call.func.attr for call in calls if isinstance(call.func, ast.Attribute)}
 
 
 def references(chain: Chain) -> list[Ref]:
