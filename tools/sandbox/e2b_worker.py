@@ -21,7 +21,10 @@ LAYOUT = "layout.json"
 KEY = "E2B_API_KEY"
 _DATABASE_FROM_CODE = "../../db"
 _KILL_S = 10.0
-_START = 'import sys; sys.path.insert(0, "."); from inside.piped import main; sys.path.pop(0); main(sys.argv[1])'
+_START = (
+    'import sys; sys.path.insert(0, "."); from inside.steady import begin_without_chance; begin_without_chance(); '
+    "from inside.piped import main; sys.path.pop(0); main(sys.argv[1])"
+)
 _REMEDIES = (
     ("AuthenticationException", f"set runtime.api_key or {KEY} to a key that is in force"),
     ("RateLimitException", "wait, or lower runtime.max_instances to what your plan allows"),

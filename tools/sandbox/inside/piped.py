@@ -4,20 +4,16 @@ It is alone on its machine, made for it, and locks itself down as far as the ker
 `limits`), before anything that arrives is executed. Line 0 on its output says which rung, or why there is none.
 """
 
-import ctypes
 import importlib
 import json
 import os
 import struct
-import sys
 from typing import Any
 
 from . import filters, frozen, jail, serve
 from .zygote import PRELOADED
 
 _HEAD = 4
-_ASK, _NO_RANDOM_ADDRESSES = 0xFFFFFFFF, 0x0040000
-"""Of the system call `personality`."""
 
 
 class Lines:
@@ -51,7 +47,6 @@ class Lines:
 
 def main(order: str) -> None:
     """Lock down and serve. `order` is JSON: folder, layout, memory_mb, disk_mb, clock_ns, seed."""
-    _begin_without_chance()
     wanted: dict[str, Any] = json.loads(order)
     channel = _channel()
     try:
@@ -68,15 +63,6 @@ def main(order: str) -> None:
     frozen.conceal()
     frozen.begin(wanted["clock_ns"], wanted["seed"])
     serve.serve(channel)  # type: ignore[arg-type]  # of a socket it uses `recv` and `sendall` alone
-
-
-def _begin_without_chance() -> None:
-    """Start over, once, with addresses that are the same in every process; where that is refused, go on as it is."""
-    personality = ctypes.CDLL(None).personality
-    personality.argtypes = (ctypes.c_ulong,)
-    before = personality(_ASK)
-    if before >= 0 and not before & _NO_RANDOM_ADDRESSES and personality(before | _NO_RANDOM_ADDRESSES) >= 0:
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 def _lay_out(folder: str, layout: str) -> None:
