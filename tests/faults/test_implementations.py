@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from agent_world.agents.coder.check import ToolCheck, check_draft
 from agent_world.agents.coder.draft import Draft, UnitTest, WrittenTool
@@ -19,10 +20,15 @@ from agent_world.tools.tables import read_table
 from agent_world.tools.web.page import RawTable
 from tests.worlds import library_schema, make_library
 
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),  # one runtime for all
+    pytest.mark.filterwarnings("ignore:.*it is not an async function"),
+]
+
 ORIGIN = Origin(engine="procedural")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def runtime() -> AsyncIterator[Runtime]:
     async with open_runtime(LocalRuntime(run_timeout_s=10)) as opened:
         yield opened
@@ -128,7 +134,7 @@ def drafted(name: str, source: str, *bodies: str, reads: bool = True) -> Written
     return WrittenTool(spec=spec, source=source, tests=tests, origin=Origin(engine="llm"))
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def instance(tmp_path: Path, runtime: Runtime) -> AsyncIterator[Instance]:
     library = make_library(tmp_path / "library")
     for name in ("tools.py", "tools.json", "tool_tests.py"):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+import pytest_asyncio
 
 from agent_world.agents.episode import run_episodes
 from agent_world.agents.model import open_model
@@ -40,17 +41,22 @@ from tests.faults.task_tables import ANYTHING, TABLE, WRITTEN, Row, task_of
 from tests.openai_server import scripted_openai
 from tests.worlds import make_library
 
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),  # one runtime for all
+    pytest.mark.filterwarnings("ignore:.*it is not an async function"),
+]
+
 ORIGIN = Origin(engine="procedural")
 NOTHING = StateDiff()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def runtime() -> AsyncIterator[Runtime]:
     async with open_runtime(LocalRuntime()) as opened:
         yield opened
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def gate(tmp_path: Path, runtime: Runtime) -> AsyncIterator[Gate]:
     settings = Settings(workspace=tmp_path)
     world = World(make_library(tmp_path / "library"))
