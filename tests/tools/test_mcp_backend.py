@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from agent_world.errors import SandboxError, UsageError
 from agent_world.schema import StateDiff
@@ -12,7 +13,7 @@ from agent_world.settings import McpRuntime
 from agent_world.tools.runtime import Runtime, open_runtime
 
 NOTES = ("{python}", str(Path(__file__).parent / "mcp_notes.py"))
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.asyncio(loop_scope="module")]
 
 TINY = """
 import json, sys
@@ -47,7 +48,7 @@ def notes(tmp_path: Path) -> Path:
     return tmp_path / "notes"
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def runtime() -> AsyncIterator[Runtime]:
     async with open_runtime(McpRuntime(command=NOTES, observation_chars=200)) as r:
         yield r
