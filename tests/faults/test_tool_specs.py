@@ -3,18 +3,32 @@
 import itertools
 import json
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from jsonschema import Draft202012Validator
 
 from agent_world.schema import ToolSpec
 from agent_world.settings import LocalRuntime
 from agent_world.tools.arguments import ArgumentChecker
-from agent_world.tools.runtime import open_runtime
+from agent_world.tools.runtime import Runtime, open_runtime
 from agent_world.tools.specs import CONDITIONS, WEAK, Intake, python_names, read_servers, read_tools
 from agent_world.tools.specs.probe import learn_conditions, learn_types
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),  # one runtime for all
+    pytest.mark.filterwarnings("ignore:.*it is not an async function"),
+]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def runtime() -> AsyncIterator[Runtime]:
+    async with open_runtime(LocalRuntime()) as opened:
+        yield opened
+
 
 FITS = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -62,15 +76,14 @@ def test_a_referenced_object_is_written_out_and_its_text_refused(schema: dict[st
     assert "'q.top' must be of type integer" in (checker.fault({"q": {"top": "3"}}) or "")
 
 
-async def test_a_nested_argument_reaches_the_tool_as_an_object(tmp_path: Path) -> None:
+async def test_a_nested_argument_reaches_the_tool_as_an_object(runtime: Runtime, tmp_path: Path) -> None:
     read = one({"required": ["q"], **REFERRED[0]})
     (tmp_path / "tools.json").write_text(json.dumps({"tools": [read.model_dump(mode="json", by_alias=True)]}))
     (tmp_path / "tools.py").write_text("def t0(q):\n    return [type(q).__name__, type(q['top']).__name__]\n")
-    async with open_runtime(LocalRuntime()) as runtime:
-        instance = await runtime.open(tmp_path)
-        assert (await instance.call("t0", {"q": {"top": 3.0}})).value == ["dict", "int"]
-        assert (await instance.call("t0", {"q": '{"top":3}'})).error == "invalid_arguments"
-        await instance.close()
+    instance = await runtime.open(tmp_path)
+    assert (await instance.call("t0", {"q": {"top": 3.0}})).value == ["dict", "int"]
+    assert (await instance.call("t0", {"q": '{"top":3}'})).error == "invalid_arguments"
+    await instance.close()
 
 
 @pytest.mark.parametrize("ref", ["#/$defs/Gone", "#/definitions/Gone", "#/nowhere/0/x", "#gone", "#/$defs"])
@@ -332,13 +345,12 @@ def test_a_parameter_without_a_name_is_listed_with_its_place(parameters: list[An
     assert (rejected.tool, rejected.field) == ("list", "parameters/0")
 
 
-async def test_types_are_learned_from_test_calls(tmp_path: Path) -> None:
+async def test_types_are_learned_from_test_calls(runtime: Runtime, tmp_path: Path) -> None:
     tool = weak([{"name": "how_many", "type": "string", "required": True}, {"name": "word", "type": "string"}])
     (tmp_path / "tools.py").write_text("def list(how_many, word=''):\n    return [word.upper()] * (how_many + 0)\n")
-    async with open_runtime(LocalRuntime()) as runtime:
-        instance = await runtime.open(tmp_path)
-        learned = await learn_types(instance, tool.spec)
-        await instance.close()
+    instance = await runtime.open(tmp_path)
+    learned = await learn_types(instance, tool.spec)
+    await instance.close()
     properties = learned.input_schema["properties"]
     assert (properties["how_many"], properties["word"]) == ({"type": "integer"}, {"type": "string"})
     assert learned.meta[WEAK] is True
@@ -374,15 +386,14 @@ def test_the_schema_keeps_real_names_and_python_gets_aliases_that_lead_back() ->
     assert python_names(reversed(RESERVED)) == aliases
 
 
-async def test_a_tool_with_reserved_argument_names_can_be_called(tmp_path: Path) -> None:
+async def test_a_tool_with_reserved_argument_names_can_be_called(runtime: Runtime, tmp_path: Path) -> None:
     properties = {name: {"type": "string"} for name in ("from", "class", "filter.ts.lte", "$schema")}
     dumped = spec("echo", properties).model_dump(mode="json", by_alias=True)
     (tmp_path / "tools.json").write_text(json.dumps({"tools": [dumped]}))
     (tmp_path / "tools.py").write_text("def echo(**arguments):\n    return sorted(arguments)\n")
-    async with open_runtime(LocalRuntime()) as runtime:
-        instance = await runtime.open(tmp_path)
-        assert (await instance.call("echo", dict.fromkeys(properties, "x"))).value == sorted(properties)
-        await instance.close()
+    instance = await runtime.open(tmp_path)
+    assert (await instance.call("echo", dict.fromkeys(properties, "x"))).value == sorted(properties)
+    await instance.close()
 
 
 # --- PB-15: arguments that depend on each other ----------------------------------------------------------
@@ -427,28 +438,26 @@ BROKEN = "def find(id=None, email=None):\n    raise RuntimeError('always')\n"
     ],
 )
 async def test_a_condition_is_learned_from_test_calls_and_told(
-    tmp_path: Path, source: str, kinds: list[str], said: str
+    runtime: Runtime, tmp_path: Path, source: str, kinds: list[str], said: str
 ) -> None:
     given = spec("find", {"id": {"type": "integer"}, "email": {"type": "string"}})
     (tmp_path / "tools.json").write_text(json.dumps({"tools": [given.model_dump(mode="json", by_alias=True)]}))
     (tmp_path / "tools.py").write_text(source)
-    async with open_runtime(LocalRuntime()) as runtime:
-        instance = await runtime.open(tmp_path)
-        learned = await learn_conditions(instance, given)
-        await instance.close()
+    instance = await runtime.open(tmp_path)
+    learned = await learn_conditions(instance, given)
+    await instance.close()
     assert [condition["kind"] for condition in learned.meta.get(CONDITIONS, [])] == kinds
     assert said in learned.description
     assert learned.input_schema == given.input_schema
 
 
-async def test_test_calls_leave_no_trace(tmp_path: Path) -> None:
+async def test_test_calls_leave_no_trace(runtime: Runtime, tmp_path: Path) -> None:
     source = "def find(id=None, email=None):\n    open('log.json', 'a').write('[1]')\n    return []\n"
     (tmp_path / "tools.py").write_text(source)
     (tmp_path / "database").mkdir()
     (tmp_path / "database" / "rows.json").write_text("[]")
-    async with open_runtime(LocalRuntime()) as runtime:
-        instance = await runtime.open(tmp_path)
-        before = await instance.state_hash()
-        await learn_conditions(instance, spec("find", {"id": {"type": "integer"}, "email": {"type": "string"}}))
-        assert await instance.state_hash() == before
-        await instance.close()
+    instance = await runtime.open(tmp_path)
+    before = await instance.state_hash()
+    await learn_conditions(instance, spec("find", {"id": {"type": "integer"}, "email": {"type": "string"}}))
+    assert await instance.state_hash() == before
+    await instance.close()
