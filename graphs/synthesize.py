@@ -13,8 +13,6 @@ import asyncio
 import operator
 import time
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
@@ -37,6 +35,7 @@ from agent_world.agents.validator.pool import open_pool
 from agent_world.errors import ModelError
 from agent_world.graphs.demonstrate import demonstrate
 from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
+from agent_world.graphs.synthesis import SynthesisReport, SynthesisRequest
 from agent_world.graphs.tool_graph import make_tool_graph
 from agent_world.graphs.validate import bundle_of, validate
 from agent_world.memory.store import Bundle, read_records, write_records
@@ -47,31 +46,6 @@ __all__ = ["SynthesisReport", "SynthesisRequest", "build_graph", "demonstrate", 
 
 CANDIDATES, KEPT = ".candidates.jsonl", ".kept.jsonl"
 """Working files in the bundle; names with a dot are no part of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class SynthesisRequest:
-    graph: int
-    """Graph-based tasks wanted."""
-    program: int
-    seed: int = 0
-    round: int = 0
-    guidelines: tuple[Guideline, ...] = ()
-    levels: tuple[int, ...] = ()
-    """Only these measured levels; all when empty."""
-    append: bool = False
-    """Keep the tasks that are there."""
-
-
-@dataclass(frozen=True, slots=True)
-class SynthesisReport:
-    kept: list[Task]
-    dropped: list[Dropped]
-    seconds: float
-    reworded: int = 0
-    """Questions that read like another task's at first, and were put in other words."""
-    lowered: Mapping[str, int] = field(default_factory=dict)
-    """`graph 5 -> 4`: how often the data had nothing of the level proposed, and a lower one was made."""
 
 
 class Request(TypedDict):

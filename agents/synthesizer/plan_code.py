@@ -1,6 +1,6 @@
 """A plan made into a program over the environment's tools: loops over pages and rows, branches, then writes."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent_world.agents.synthesizer import plan as p
@@ -16,6 +16,7 @@ from agent_world.agents.synthesizer.access import (
     updater,
 )
 from agent_world.agents.synthesizer.meaning import Group, Subject
+from agent_world.agents.synthesizer.plan_scope import Scope
 from agent_world.agents.synthesizer.sources import EVERY, Found, call, cell, whole
 from agent_world.agents.synthesizer.world import Action, World
 
@@ -34,33 +35,6 @@ def program(
     script.block(nodes, scope)
     body = "".join(f"    {line}\n" for line in ("answer = {}", *scope.lines, "return answer"))
     return f"{EVERY if 'every(' in body else ''}def solve(tools):\n{body}"
-
-
-@dataclass(slots=True)
-class Scope:
-    """Lines at one depth, and the variables that hold what was computed so far."""
-
-    lines: list[str] = field(default_factory=list)
-    known: dict[Hashable, str] = field(default_factory=dict)
-    names: set[str] = field(default_factory=set)
-
-    def hold(self, key: Hashable, word: str, code: str) -> str:
-        """The variable for this key, assigned at the first need."""
-        if key not in self.known:
-            self.known[key] = self.fresh(word)
-            self.lines.append(f"{self.known[key]} = {code}")
-        return self.known[key]
-
-    def fresh(self, word: str) -> str:
-        name = next(n for n in (word, *(f"{word}_{i}" for i in range(2, 100))) if n not in self.names)
-        self.names.add(name)
-        return name
-
-    def inner(self) -> "Scope":
-        return Scope([], dict(self.known), self.names)
-
-    def nest(self, head: str, inner: "Scope") -> None:
-        self.lines += [head, *(f"    {line}" for line in inner.lines or ["pass"])]
 
 
 @dataclass(slots=True)

@@ -4,180 +4,26 @@ Every phrase is built of the same plan that is computed, so a question says neit
 group that the sentence has named already is `them` from then on.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from agent_world.agents.synthesizer import operation_words
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer import program_frames as frames
+from agent_world.agents.synthesizer import program_orders as orders
 from agent_world.agents.synthesizer.access import parent_link
-from agent_world.agents.synthesizer.meaning import Group
-from agent_world.agents.synthesizer.wording import Wording
+from agent_world.agents.synthesizer.plan_values import Values
 from agent_world.agents.synthesizer.words import (
-    NOT_COUNTED,
     article,
-    column_words,
-    degree,
-    field_words,
     joined,
     plural,
-    role_words,
     singular,
     value_text,
 )
-from agent_world.schema import ForeignKey
 
 
 @dataclass(slots=True)
-class Phrases:
-    wording: Wording
-    named: list[Group] = field(default_factory=list)
-    """Groups that were named so far."""
-    hid: bool = False
-    """Whether some value's owner was left for the reader to find."""
-
-    def pick(self, forms: tuple[str, ...], **slots: str) -> str:
-        return self.wording.pick(forms, **slots)
-
-    def _hides(self, table: str, attr: p.Attr) -> bool:
-        """Whether a parent's value can be said without the parent: nothing else that is near has one of that name."""
-        world = self.wording.world
-        if not self.wording.hidden or attr.own or attr.children:
-            return False
-        words = column_words(attr.column)
-        having = [t.name for t in world.tables.values() if any(column_words(c.name) == words for c in t.columns)]
-        links = [k for k in world.tables[table].foreign_keys if k.table in having]
-        found = having == [parent_link(world, table, attr).table] and len(links) == 1
-        self.hid |= found
-        return found
-
-    # --- Values of a row ---
-
-    def field(self, table: str, column: str) -> str:
-        """What a person calls a column: `due_on` is a due date, `alerts_sent` a number of alerts sent."""
-        words = field_words(self.wording.world, table, column)
-        if words == f"{singular(table)} number" and self.wording.world.tables[table].column(column).type == "number":
-            return singular(table)
-        if words.endswith(" on"):
-            return f"{words.removesuffix(' on')} date"
-        if " " not in words and words.endswith("est"):
-            return f"{words} value"
-        return f"number of {words}" if self.counted(table, column) == words else words
-
-    def words(self, table: str, attr: p.Attr) -> str:
-        """The value as a noun, with its owner where that is another row: `number of seats of its plane`."""
-        if attr.own:
-            return self.field(table, attr.column)
-        if not attr.children:
-            link = parent_link(self.wording.world, table, attr)
-            if self._hides(table, attr):
-                return self.field(link.table, attr.column)
-            return f"{self.field(link.table, attr.column)} of its {self.parent(link)}"
-        if attr.function == "count":
-            return f"number of {self.children(table, attr)}"
-        return f"{self._over(attr)} of its {self.children(table, attr)}"
-
-    def words_of_all(self, table: str, attr: p.Attr) -> str:
-        """The same, said of many rows."""
-        return self.words(table, attr).replace(" of its ", " of their ")
-
-    def parent(self, link: ForeignKey) -> str:
-        """`destination` of a flight; a column that is named as the key it holds says nothing of a role."""
-        if link.column == link.target:
-            return singular(link.table)
-        return role_words(link.column, link.table) or singular(link.table)
-
-    def children(self, table: str, attr: p.Attr) -> str:
-        role = role_words(attr.via, table)
-        many = plural(attr.children)
-        return f"{many} that have it as {role}" if role and not self._same_name(attr) else many
-
-    def _same_name(self, attr: p.Attr) -> bool:
-        link = parent_link(self.wording.world, attr.children, attr)
-        return link.column == link.target
-
-    def _over(self, attr: p.Attr) -> str:
-        words = self.field(attr.children, attr.column)
-        return f"{'total' if attr.function == 'sum' else 'top'} {words}"
-
-    def most(self, table: str, attr: p.Attr, highest: bool) -> str:
-        """What the extreme row has: `the highest total`, `the fewest seats`, `the plane with the most seats`."""
-        if attr.children:
-            if attr.function == "count":
-                return f"the {'most' if highest else 'fewest'} {self.children(table, attr)}"
-            return f"the {'highest' if highest else 'lowest'} {self.words(table, attr)}"
-        if attr.own:
-            return self._most(table, attr.column, highest)
-        link = parent_link(self.wording.world, table, attr)
-        if self._hides(table, attr):
-            return self._most(link.table, attr.column, highest)
-        return f"the {self.parent(link)} with {self._most(link.table, attr.column, highest)}"
-
-    def _most(self, table: str, column: str, highest: bool) -> str:
-        words = self.field(table, column)
-        counted = self.counted(table, column)
-        if counted:
-            return f"the {'most' if highest else 'fewest'} {counted}"
-        return f"the {degree(words, highest, few=False)} {words}"
-
-    def counted(self, table: str, column: str) -> str:
-        """The things that a number counts: `seats`, `alerts sent`; empty for other quantities."""
-        said = field_words(self.wording.world, table, column)
-        words = said.removeprefix("number of ")
-        if words != said:
-            return words
-        first = words.split()[0]
-        number = self.wording.world.tables[table].column(column).type in ("integer", "number")
-        many = first.endswith("s") and not first.endswith((*NOT_COUNTED, "ss", "us", "is"))
-        return words if number and many else ""
-
-    # --- Conditions on rows ---
-
-    def does(self, table: str, test: p.Test) -> str:
-        """Said of several rows: `have a departure delay above 5`."""
-        attr = test.attr
-        if attr.children:
-            return self._does_children(table, test)
-        if attr.own:
-            return f"have {self._compared(table, attr.column, test)}"
-        link = parent_link(self.wording.world, table, attr)
-        if self._hides(table, attr):
-            return f"have {self._compared(link.table, attr.column, test)}"
-        parent = article(self.parent(link))
-        return f"have {parent} with {self._compared(link.table, attr.column, test)}"
-
-    def _does_children(self, table: str, test: p.Test) -> str:
-        attr, value = test.attr, value_text(test.value)
-        if attr.function == "count":
-            text = self._number_of(test, self.children(table, attr))
-            return f"have {text}".replace(" have it as ", " have them as ")
-        text = self.pick(frames.AMOUNTS[test.comparison], a_words=article(self._over(attr)), value=value)
-        return f"have {text} over their {self.children(table, attr)}"
-
-    def _number_of(self, test: p.Test, many: str) -> str:
-        """`more than 3 seats`, `at most 1 seat`."""
-        words = many.split()
-        at = next((i for i, word in enumerate(words) if word.endswith("s")), None)
-        if test.value == 1 and at is not None:
-            many = " ".join([*words[:at], singular(words[at]), *words[at + 1 :]])
-        return self.pick(frames.COUNTED[test.comparison], value=value_text(test.value), noun=many)
-
-    def _compared(self, table: str, column: str, test: p.Test) -> str:
-        words, value = self.field(table, column), value_text(test.value)
-        if test.comparison in frames.TEXTS:
-            many = words.endswith("s") and not words.endswith(NOT_COUNTED)
-            texts = (frames.PLURAL_TEXTS if many else frames.TEXTS)[test.comparison]
-            return self.pick(texts, words=words, a_words=article(words), value=value)
-        if test.comparison == "=":
-            return self.pick(frames.KIND, words=words, value=value)
-        counted = self.counted(table, column)
-        if counted:
-            return self._number_of(test, counted)
-        timed = degree(words, True, few=False) == "latest"
-        forms = (frames.TIMES if timed else frames.AMOUNTS)[test.comparison]
-        return self.pick(forms, a_words=article(words), value=value)
-
-    def that(self, table: str, tests: tuple[p.Test, ...]) -> str:
-        return "that " + joined([self.does(table, t) for t in tests])
+class Phrases(Values):
+    """Of one question: it knows which groups were named."""
 
     # --- Sets of rows, and single ones ---
 
@@ -314,12 +160,12 @@ class Phrases:
         if isinstance(node, p.Act):
             return self._act(node, who)
         if isinstance(node, p.Remove):
-            return self.pick(frames.DO_REMOVE, group=who)
+            return self.pick(orders.DO_REMOVE, group=who)
         table = target.table if isinstance(target, p.Selection) else _table(target)
         words, value = self.field(table, node.column), self.figure(node.value)
         if isinstance(target, p.Selection):
-            return self.pick(frames.DO_PUT_ALL, words=words, group=who, value=value)
-        return self.pick(frames.DO_PUT, words=words, who=who, value=value)
+            return self.pick(orders.DO_PUT_ALL, words=words, group=who, value=value)
+        return self.pick(orders.DO_PUT, words=words, who=who, value=value)
 
     def _act(self, node: p.Act, who: str) -> str:
         action = self.wording.world.action(node.tool)
@@ -342,10 +188,10 @@ class Phrases:
         """Plain values first, the one that has to be found last."""
         plain = [(c, v.value) for c, v in node.values if isinstance(v, p.Constant)]
         found = next((c, v) for c, v in node.values if not isinstance(v, p.Constant))
-        pairs = [self.pick(frames.PAIR, words=self.field(node.table, c), value=value_text(value)) for c, value in plain]
+        pairs = [self.pick(orders.PAIR, words=self.field(node.table, c), value=value_text(value)) for c, value in plain]
         noun = singular(node.table)
         return self.pick(
-            frames.DO_ADD, article=article(noun), new=f"a new {noun}", pairs=joined(pairs),
+            orders.DO_ADD, article=article(noun), new=f"a new {noun}", pairs=joined(pairs),
             words=self.field(node.table, found[0]), figure=self.figure(found[1]),
         )  # fmt: skip
 

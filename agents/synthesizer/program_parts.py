@@ -7,9 +7,10 @@ from agent_world.agents.synthesizer import deep_frames
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer.access import Quality, Source, detail_of, qualities
 from agent_world.agents.synthesizer.meaning import Group, Subject
+from agent_world.agents.synthesizer.naming import listed, variants
 from agent_world.agents.synthesizer.plan_words import Phrases
 from agent_world.agents.synthesizer.sources import Found, Rows, find_rows
-from agent_world.agents.synthesizer.telling import INTRODUCED, listed, variants
+from agent_world.agents.synthesizer.telling import INTRODUCED
 from agent_world.agents.synthesizer.wider import Wish, wider
 from agent_world.agents.synthesizer.wording import capital
 from agent_world.agents.synthesizer.world import Row, World

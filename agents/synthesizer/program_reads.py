@@ -10,6 +10,7 @@ from typing import Literal
 from agent_world.agents.synthesizer import frames as words
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer import program_frames as frames
+from agent_world.agents.synthesizer import program_orders as orders
 from agent_world.agents.synthesizer.access import Quality
 from agent_world.agents.synthesizer.meaning import CountAsk, ReduceAsk
 from agent_world.agents.synthesizer.moves import statable
@@ -127,7 +128,7 @@ def _spread(quality: Quality) -> bool:
 def _of_parent(room: Room, crowd: Crowd, pick: p.Pick, wanted: Quality, slots: dict[str, str]) -> Sketch:
     told = room.phrases.words(crowd.table, wanted.attr).replace(" of its ", " of the ")
     noun = slots["noun"]
-    report = room.phrases.pick(frames.TELL_NAME, words=told, noun=noun)
+    report = room.phrases.pick(orders.TELL_NAME, words=told, noun=noun)
     question = capital(room.phrases.pick(frames.EXTREME, **slots, report=report))
     value = p.Cell(row=pick, attr=wanted.attr)
     return Sketch((tell(wanted.attr.column, wanted.type, value),), question)

@@ -7,9 +7,8 @@ a new row that sums up; conditions in conditions. Every order changes something,
 from dataclasses import dataclass
 
 from agent_world.agents.synthesizer import plan as p
-from agent_world.agents.synthesizer import program_frames as frames
+from agent_world.agents.synthesizer import program_orders as frames
 from agent_world.agents.synthesizer.access import Quality, counts, sorts, updatable
-from agent_world.agents.synthesizer.moves import statable
 from agent_world.agents.synthesizer.program_figures import decision
 from agent_world.agents.synthesizer.program_parts import Crowd, Room, Sketch, draw_crowd
 from agent_world.agents.synthesizer.program_reads import tell
@@ -17,7 +16,7 @@ from agent_world.agents.synthesizer.program_tests import condition_on, figures_o
 from agent_world.agents.synthesizer.sources import Found, find_row
 from agent_world.agents.synthesizer.wording import capital
 from agent_world.agents.synthesizer.words import plural, singular, value_text
-from agent_world.agents.synthesizer.writes import new_value, referenced, unused
+from agent_world.agents.synthesizer.writes import new_value, referenced
 
 VERBS = {"put": ("update", "updated"), "remove": ("delete", "deleted")}
 
@@ -259,54 +258,3 @@ def condition_in_condition(room: Room) -> Sketch | None:
     question = room.phrases.pick(frames.IF_IF_ORDER, test=test, inner=again, tell=said, **orders)
     inside = inner.model_copy(update={"yes": _way(one), "no": _way(two)})
     return Sketch((outer.model_copy(update={"yes": (inside,), "no": _way(no)}),), capital(question))
-
-
-def summing_row(room: Room) -> Sketch | None:
-    """A new row that holds what was found: a count or a figure over a group, and the row it is about."""
-    world, rng = room.world, room.rng
-    creates = [a for a in world.of("create") if a.paths]
-    crowd = draw_crowd(room, least=max(room.least, 3))
-    if not creates or crowd is None:
-        return None
-    action = rng.choice(creates)
-    table = action.table
-    test = splitting(room, crowd)
-    if test is None:
-        return None
-    count = p.Measure(function="count", of=p.Selection(group=crowd.group, tests=(test,)))
-    values: list[tuple[str, p.Scalar]] = []
-    free = [a for a in action.values if action.values[a] not in (table.primary_key, table.label)]
-    wanted = [
-        a for a in free
-        if table.column(action.values[a]).type == "integer" and room.phrases.counted(table.name, action.values[a])
-    ]  # fmt: skip
-    if not wanted:
-        return None
-    counted = rng.choice(wanted)
-    model = rng.choice(world.rows[table.name])
-    for argument, column in action.values.items():
-        if argument == counted:
-            values.append((column, count))
-        elif argument in action.required:
-            value = _fitting(room, table.name, column, model)
-            if not statable(value):
-                return None
-            values.append((column, p.Constant(value=value)))
-    node = p.Add(table=table.name, values=tuple(values))
-    words = room.phrases.field(table.name, action.values[counted])
-    said = room.phrases.pick(frames.TELL_FIELD, words=words)
-    column = action.values[counted]
-    question = room.phrases.pick(frames.ORDER, order=room.phrases.order(node), tell=said)
-    return Sketch((tell(column, "integer", count), node), capital(question))
-
-
-def _fitting(room: Room, table: str, name: str, model: dict[str, object]) -> object:
-    """A value for a cell of a new row: a key that is free, a parent that exists, else one like others."""
-    found = room.world.tables[table]
-    column, link = found.column(name), room.world.foreign_key(table, name)
-    if name == found.primary_key or column.unique:
-        taken = {row.get(name) for row in room.world.rows[table]}
-        return unused(model.get(name), taken, room.rng, named=name == found.label)
-    if link is not None:
-        return room.rng.choice(room.world.rows[link.table])[link.target]
-    return model.get(name)

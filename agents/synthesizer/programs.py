@@ -5,6 +5,7 @@ import random
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer import plan_code
 from agent_world.agents.synthesizer import program_acts as acts
+from agent_world.agents.synthesizer import program_part_acts as part_acts
 from agent_world.agents.synthesizer import program_reads as reads
 from agent_world.agents.synthesizer import program_writes as writes
 from agent_world.agents.synthesizer.draft import Draft
@@ -13,6 +14,7 @@ from agent_world.agents.synthesizer.plan_sql import solve_plan
 from agent_world.agents.synthesizer.plan_words import Phrases
 from agent_world.agents.synthesizer.program_parts import Room, Sketch
 from agent_world.agents.synthesizer.program_reads import Shape
+from agent_world.agents.synthesizer.program_rows import summing_row
 from agent_world.agents.synthesizer.walks import Bias
 from agent_world.agents.synthesizer.wording import Wording
 from agent_world.agents.synthesizer.world import World
@@ -26,7 +28,7 @@ READS: tuple[tuple[Shape, int], ...] = (
     (reads.share, 2), (reads.versus, 2), (reads.best_group, 3), (reads.one_figure_or_another, 3),
 )  # fmt: skip
 WRITES: tuple[tuple[Shape, int], ...] = (
-    (writes.one_value_or_another, 3), (writes.best_set, 3), (writes.summing_row, 2),
+    (writes.one_value_or_another, 3), (writes.best_set, 3), (summing_row, 2),
 )  # fmt: skip
 MANY: tuple[tuple[Shape, int], ...] = (
     (writes.every_one, 3), (writes.this_or_that, 4), (writes.condition_in_condition, 3),
@@ -36,7 +38,7 @@ ACTS: tuple[tuple[Shape, int], ...] = (
     (acts.every_one_open, 4), (acts.extreme_open, 4), (acts.one_deed_or_another, 4),
 )  # fmt: skip
 """Business operations on rows whose state allows them."""
-PARTS: tuple[tuple[Shape, int], ...] = ((acts.some_parts, 6), (acts.swapped_part, 6))
+PARTS: tuple[tuple[Shape, int], ...] = ((part_acts.some_parts, 6), (part_acts.swapped_part, 6))
 """Business operations on parts of a row; two or three calls each."""
 SIZES = {1: (2, 10), 2: (2, 20), 3: (3, 8), 4: (8, 16), 5: (19, 60)}
 """Rows of a group by level; from level 3 on each takes a call or more."""

@@ -8,7 +8,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_world.agents.synthesizer import frames, operation_words
+from agent_world.agents.synthesizer import frames, operation_words, write_frames
 from agent_world.agents.synthesizer.meaning import (
     Command,
     CountAsk,
@@ -213,21 +213,21 @@ class Wording:
         pairs = [(field_words(self.world, command.table, c), value_text(v)) for c, v in command.values if not operation]
         if command.kind == "add":
             what = joined([self.pick(("{words} {value}", "{words}: {value}"), words=w, value=v) for w, v in pairs])
-            text = self.pick(frames.ADD, article=article(noun), noun=noun, values=what)
+            text = self.pick(write_frames.ADD, article=article(noun), noun=noun, values=what)
         elif operation:
             text = self.pick(operation_words.LEADS, order=self._operation(command))
         else:
             assert command.subject is not None
             who = self.subject(command.subject)
             text = (
-                self.pick(frames.REMOVE, who=who)
+                self.pick(write_frames.REMOVE, who=who)
                 if command.kind == "remove"
-                else self.pick(frames.SET, who=who, what=pairs[0][0], value=pairs[0][1])
+                else self.pick(write_frames.SET, who=who, what=pairs[0][0], value=pairs[0][1])
             )
         text = capital(text) if first else self.rng.choice(("Then ", "After that, ", "Next, ")) + lower_first(text)
         if not command.tells:
             return text
-        forms = frames.TELL_REMOVED if command.kind == "remove" else frames.TELL_WRITTEN
+        forms = write_frames.TELL_REMOVED if command.kind == "remove" else write_frames.TELL_WRITTEN
         return f"{text} {self.pick(forms, noun=noun, what=self._fields(command.table, command.tells))}"
 
     def _operation(self, command: Command) -> str:

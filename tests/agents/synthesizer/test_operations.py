@@ -22,6 +22,9 @@ from agent_world.schema import Origin
 from agent_world.settings import LocalRuntime, Settings
 from agent_world.tools.runtime import Instance, open_runtime
 
+PATIENT = LocalRuntime(call_timeout_s=60, run_timeout_s=120)
+"""With time enough on a machine that is busy."""
+
 
 @pytest.fixture(scope="module")
 def service(cinema_service: Bundle) -> World:
@@ -30,7 +33,7 @@ def service(cinema_service: Bundle) -> World:
 
 @pytest.fixture
 async def instance(service: World) -> AsyncIterator[Instance]:
-    async with open_runtime(LocalRuntime()) as runtime:
+    async with open_runtime(PATIENT) as runtime:
         opened = await runtime.open(service.bundle.root)
         yield opened
         await opened.close()
@@ -100,7 +103,7 @@ async def test_tasks_of_both_kinds_do_business_and_pass_the_gate(
 ) -> None:
     graph, used, kept = build_tool_graph(service), Counter[str](), 0
     names, settings = {a.name for a in service.operations}, Settings(workspace=tmp_path)
-    async with open_runtime(LocalRuntime()) as runtime, open_gate(service, runtime, settings) as gate:
+    async with open_runtime(PATIENT) as runtime, open_gate(service, runtime, settings) as gate:
         for number in range(60):
             seed, level = f"op:{number}", 1 + number % 3
             draft = draft_of(service, graph, Proposal(strategy=strategy, level=level, seed=seed, guideline=""))

@@ -1,6 +1,7 @@
 """Groups that no single list gives, and conditions on free text: the tools, SQL and the words mean the same rows."""
 
 import random
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -18,7 +19,17 @@ from agent_world.agents.synthesizer.wording import Wording
 from agent_world.agents.synthesizer.words import value_text
 from agent_world.agents.synthesizer.world import World
 from agent_world.schema import Program
-from agent_world.tools.runtime import Instance
+from agent_world.settings import LocalRuntime
+from agent_world.tools.runtime import Instance, open_runtime
+
+
+@pytest.fixture
+async def instance(world: World) -> AsyncIterator[Instance]:
+    """With time enough on a machine that is busy."""
+    async with open_runtime(LocalRuntime(call_timeout_s=60, run_timeout_s=120)) as runtime:
+        opened = await runtime.open(world.bundle.root)
+        yield opened
+        await opened.close()
 
 
 def groups(world: World) -> list[Rows]:
