@@ -19,7 +19,7 @@ from agent_world.tools.state import State, check_volatile, read_state
 
 _MAX_KNOWN = 64
 _HEADS = ("environment.json", "tools.json", "tools.py")
-Signature = tuple[tuple[str, int, int], ...]
+Signature = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,40 +52,52 @@ class Templates:
         """`gone` is told of each template that no new instance will use."""
         self._max_bytes = max_bytes
         self._gone = gone
-        self._known: OrderedDict[Path, tuple[Signature, Template]] = OrderedDict()
+        self._known: OrderedDict[Path, tuple[tuple[str, ...], Signature, Template]] = OrderedDict()
 
     def load(self, root: Path) -> Template:
         """Raises `SandboxError` when the bundle cannot be read, `SpecError` for a broken tool schema."""
-        signature = _signature(root)
         known = self._known.get(root)
-        if known and known[0] == signature:
+        if known and known[1] == _signature(known[0]):
             self._known.move_to_end(root)
-            return known[1]
+            return known[2]
+        paths = _paths(root)
+        signature = _signature(paths)
         template = _load(root, self._max_bytes)
         if known:
-            self._gone(known[1])
-        self._known[root] = signature, template
+            self._gone(known[2])
+        self._known[root] = paths, signature, template
         while len(self._known) > _MAX_KNOWN:
-            self._gone(self._known.popitem(last=False)[1][1])
+            self._gone(self._known.popitem(last=False)[1][2])
         return template
 
 
-def _signature(root: Path) -> Signature:
-    """Names, times and sizes of what makes a template. Looked at in every `open`, so by the cheapest means."""
-    found: list[tuple[str, int, int]] = []
-    for name in _HEADS:
-        with contextlib.suppress(FileNotFoundError):
-            status = os.stat(f"{root}/{name}")
-            found.append((name, status.st_mtime_ns, status.st_size))
-    folders = [f"{root}/database"]
+def _paths(root: Path) -> tuple[str, ...]:
+    """All that makes a template: the heads, there or not, and the folders and files of the database."""
+    found = [f"{root}/{name}" for name in (*_HEADS, "database")]
+    folders = [found[-1]]
     while folders:
         with contextlib.suppress(FileNotFoundError), os.scandir(folders.pop()) as entries:
             for entry in entries:
-                status = entry.stat()
-                found.append((entry.path, status.st_mtime_ns, status.st_size))
+                found.append(entry.path)
                 if entry.is_dir():
                     folders.append(entry.path)
-    return tuple(sorted(found))
+    return tuple(found)
+
+
+def _signature(paths: tuple[str, ...]) -> Signature:
+    """Times and sizes of what makes a template; a folder's time tells of names that came or went.
+
+    Looked at in every `open`, so by the cheapest means.
+    """
+    return tuple(map(_look, paths))
+
+
+def _look(path: str) -> tuple[int, int]:
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return -1, -1
+    return status.st_mtime_ns, status.st_size
 
 
 def _load(root: Path, max_bytes: int) -> Template:
