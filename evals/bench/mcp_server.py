@@ -1,6 +1,6 @@
 """The standard tools as an MCP server over stdio: `python mcp_server.py`, with `standard_tools.py` beside it.
 
-What is certified for the `mcp` backend, and the peer against which the runtime is measured.
+The peer against which the runtime is measured; built with the official SDK.
 """
 
 import standard_tools as tools  # type: ignore[import-not-found, unused-ignore]

@@ -17,7 +17,8 @@ from agent_world.tools.sandbox.inside.serve import MAX_FRAME
 from agent_world.tools.strict_json import refuse_constant
 
 _HEAD = 4
-_PART = 1 << 18
+_FIRST_PART, _PART = 1 << 12, 1 << 18
+"""Bytes of one read: most frames are small, and room for a large one takes time to make."""
 _MOMENT_MS = 1
 
 
@@ -166,7 +167,7 @@ class Channel:
 
     def _read(self) -> None:
         try:
-            part = self._socket.recv(_PART)
+            part = self._socket.recv(_PART if self._buffer else _FIRST_PART)
         except BlockingIOError:
             return
         except OSError:

@@ -251,7 +251,7 @@ class Reader:
 
     def _take(self, size: int) -> bytes:
         while len(self._buffer) < size:
-            part = self._channel.recv(1 << 18)
+            part = self._channel.recv(1 << 18 if self._buffer else 1 << 12)  # most frames are small
             if not part:
                 raise EOFError
             self._buffer += part
