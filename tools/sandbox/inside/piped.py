@@ -24,17 +24,18 @@ class Lines:
         self._rest = b""
         self._frames = bytearray()
 
-    def recv(self, size: int) -> bytes:
+    def recv_into(self, space: memoryview) -> int:
         while not self._frames:
             part = os.read(self._source, 1 << 18)
             if not part:
-                return b""
+                return 0
             *lines, self._rest = (self._rest + part).split(b"\n")
             for line in lines:
                 self._frames += struct.pack(">I", len(line)) + line
-        found = bytes(self._frames[:size])
+        size = min(len(space), len(self._frames))
+        space[:size] = self._frames[:size]
         del self._frames[:size]
-        return found
+        return size
 
     def sendall(self, data: bytes) -> None:
         """`data` are whole frames; JSON as `serve` writes it has no line breaks."""
@@ -62,7 +63,7 @@ def main(order: str) -> None:
     _say(channel, {"id": 0, "rung": rung})
     frozen.conceal()
     frozen.begin(wanted["clock_ns"], wanted["seed"])
-    serve.serve(channel)  # type: ignore[arg-type]  # of a socket it uses `recv` and `sendall` alone
+    serve.serve(channel)  # type: ignore[arg-type]  # of a socket it uses `recv_into` and `sendall` alone
 
 
 def _lay_out(folder: str, layout: str) -> None:

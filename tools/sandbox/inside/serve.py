@@ -251,14 +251,17 @@ class Reader:
 
     def _take(self, size: int) -> bytes:
         while len(self._buffer) < size:
-            part = self._channel.recv(1 << 18 if self._buffer else 1 << 12)  # most frames are small
-            if not part:
+            received = self._channel.recv_into(_SPACE)
+            if not received:
                 raise EOFError
-            self._buffer += part
+            self._buffer += _SPACE[:received]
         found = bytes(self._buffer[:size])
         del self._buffer[:size]
         return found
 
+
+_SPACE = memoryview(bytearray(1 << 18))
+"""Where frames arrive: made before any fork, for room of this size takes longer to make than to fill."""
 
 _EXERCISE_SOURCE = """
 import json
