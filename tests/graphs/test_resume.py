@@ -41,7 +41,8 @@ from agent_world.settings import PrdThemeSource, Settings
 web = {"serve_examples": True, "port": int(sys.argv[2]), "allow_private": True,
        "search": f"http://127.0.0.1:{sys.argv[2]}/search?q={{query}}"}
 async def main():
-    settings = Settings.model_validate({"workspace": sys.argv[1], "web": web, "complexify": {"rounds": 2}})
+    small = {"mining": {"pages": 4, "meaning": False}, "complexify": {"rounds": 2, "pages": 2}}
+    settings = Settings.model_validate({"workspace": sys.argv[1], "web": web, **small})
     async with open_deps(settings) as deps:
         await mine(await read_theme(PrdThemeSource(path=Path(sys.argv[3]))), deps)
 asyncio.run(main())
@@ -76,7 +77,7 @@ def kill_at(process: "subprocess.Popen[str]", workspace: Path, sign: str) -> Non
     deadline = time.monotonic() + 60
     while not list(workspace.glob(sign)) and process.poll() is None:
         assert time.monotonic() < deadline, f"no {sign} in a minute"
-        time.sleep(0.005)
+        time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.communicate()
 

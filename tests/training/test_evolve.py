@@ -29,8 +29,8 @@ THEMES = [
 SMALL = [
     f"themes={json.dumps(THEMES)}",
     "rounds=1",
-    "mining.pages=6",
-    "tools.max_tools=10",
+    "mining.pages=4",
+    "tools.max_tools=8",
     "tasks.graph=4",
     "tasks.program=2",
     "arena.graph=3",
@@ -39,6 +39,7 @@ SMALL = [
     "growth.environments=1",
     "growth.graph=2",
     "growth.program=1",
+    "policy.threads=1",
     "sft.steps=6",
     "sft.trajectories=40",
     "grpo.steps=1",
@@ -48,7 +49,7 @@ SMALL = [
     "grpo.max_tokens=256",
 ]
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(900)]
 
 
 def command(workspace: Path, port: int) -> list[str]:

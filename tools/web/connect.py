@@ -4,7 +4,9 @@ A name whose server answers first with a public and then with a private address 
 """
 
 import asyncio
+import functools
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
@@ -31,11 +33,17 @@ async def look_up(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
+@functools.cache
+def authorities() -> ssl.SSLContext:
+    """Whose certificates are trusted. Read once: it takes longer than many a request."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 def guarded_transport(resolve: Resolve, allow_private: bool) -> httpx.AsyncHTTPTransport:
-    transport = httpx.AsyncHTTPTransport(trust_env=False)
+    transport = httpx.AsyncHTTPTransport(verify=authorities(), trust_env=False)
     # httpx has no public way to give its pool a network backend; everything else of the pool is its default.
     transport._pool = httpcore.AsyncConnectionPool(
-        ssl_context=httpx.create_ssl_context(trust_env=False),
+        ssl_context=authorities(),
         max_connections=100,
         max_keepalive_connections=20,
         keepalive_expiry=5.0,
