@@ -91,14 +91,14 @@ def _read(path: Path, table: Table) -> list[Row]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return list(csv.DictReader(file))
     if table.format == "markdown":
-        header, _, *rows = [_cells(line) for line in path.read_text(encoding="utf-8").split("\n") if line[:1] == "|"]
+        header, _, *rows = [cells_of(line) for line in path.read_text(encoding="utf-8").split("\n") if line[:1] == "|"]
         return [dict(zip(header, row, strict=True)) for row in rows]
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         connection.row_factory = sqlite3.Row
         return [dict(row) for row in connection.execute(f"SELECT * FROM {sql_name(table.name)} ORDER BY rowid")]
 
 
-def _cells(line: str) -> list[str]:
+def cells_of(line: str) -> list[str]:
     """Of a line of a Markdown table, sign by sign; one space pads each end of a cell."""
     cells, cell, escaped = [], "", False
     for sign in line[1:]:

@@ -4,12 +4,13 @@ Only the parts for the formats that the database has are put in. Both files are 
 library alone.
 """
 
+import inspect
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent_world.agents.coder.data import Data
-from agent_world.agents.coder.templates import PARTS, STORED_MARKDOWN, TESTS_HEAD, TESTS_MARKDOWN, TOOLS_HEAD
+from agent_world.agents.coder.data import Data, cells_of
+from agent_world.agents.coder.templates import PARTS, STORED_MARKDOWN, TESTS_HEAD, TEXT_CELLS, TOOLS_HEAD
 from agent_world.schema import FileFormat, Table
 
 IMPORTS = {"csv": ("csv", "io"), "json": ("json",), "sqlite": ("sqlite3",), "markdown": ("re",)}
@@ -34,7 +35,10 @@ def tools_head(name: str, data: Data) -> str:
     )
     constants, rest = head.split("MOST = 10", 1)
     styles = _styles(data, formats)
-    return constants + styles + "MOST = 10" + rest + "".join("\n" + PARTS[f] for f in formats)
+    parts = [PARTS[f] for f in formats]
+    if "markdown" in formats and "csv" not in formats:
+        parts.append(TEXT_CELLS.removeprefix("\n"))
+    return constants + styles + "MOST = 10" + rest + "".join("\n" + part for part in parts)
 
 
 def tests_head(data: Data) -> str:
@@ -46,7 +50,7 @@ def tests_head(data: Data) -> str:
         formats=_mapping({t.name: _text(t.format) for t in data.tables}),
         keys=_mapping({t.name: _text(t.primary_key) for t in data.tables}),
     )
-    return head + TESTS_MARKDOWN if markdown else head
+    return f"{head}\n\n{inspect.getsource(cells_of)}" if markdown else head
 
 
 def _imports(formats: Sequence[FileFormat]) -> str:

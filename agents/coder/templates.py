@@ -132,7 +132,7 @@ def _json_remove(table, key):
     _json_save(table, [row for row in _json_stored(table) if row[KEYS[table]] != key])
 """
 
-CSV_PART = """
+CSV_READS = """
 def _csv_stored(table):
     with _readable(table), open(FILES[table], encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file, strict=True)
@@ -147,7 +147,8 @@ def _csv_stored(table):
 def _csv_rows(table):
     kinds = COLUMNS[table]
     return [{name: _from_text(row[name], kind) for name, kind in kinds.items()} for row in _csv_stored(table)]
-
+"""
+TEXT_CELLS = """
 
 def _from_text(text, kind):
     if text == "":
@@ -159,7 +160,9 @@ def _to_text(value):
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
+"""
+"""What CSV and Markdown have in common."""
+CSV_WRITES = """
 
 def _csv_save(table, rows):
     with open(FILES[table], encoding="utf-8-sig", newline="") as file:
@@ -229,14 +232,14 @@ def _sqlite_remove(table, key):
 MARKDOWN_PART = """
 def _markdown_stored(table):
     with _readable(table), open(FILES[table], encoding="utf-8", newline="") as file:
-        lines = [_markdown_cells(line) for line in file.read().split("\\n") if line.startswith("|")]
+        lines = [_cells_of(line) for line in file.read().split("\\n") if line.startswith("|")]
         header, rule, *rows = lines
         if not set(COLUMNS[table]) <= set(header) or any(set(cell) != {"-"} for cell in rule):
             raise ValueError("no table, or columns are missing")
         return [dict(zip(header, row, strict=True)) for row in rows]
 
 
-def _markdown_cells(line):
+def _cells_of(line):
     signs = {"n": "\\n", "r": "\\r", "s": " "}
     cells = [cell.strip(" ") for cell in re.split(r"(?<!\\\\)[|]", line)[1:-1]]
     return [re.sub(r"\\\\(.)", lambda found: signs.get(found[1], found[1]), cell) for cell in cells]
@@ -252,73 +255,48 @@ def _markdown_escaped(text):
     return re.sub("^ +| +$", lambda found: r"\\s" * len(found[0]), text)
 
 
-def _markdown_value(text, kind):
-    if text == "":
-        return None
-    return text.lower() in ("true", "1", "yes") if kind is bool else kind(text)
-
-
-def _markdown_text(value):
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def _markdown_rows(table):
     kinds = COLUMNS[table]
-    return [{name: _markdown_value(row[name], kind) for name, kind in kinds.items()} for row in _markdown_stored(table)]
+    return [{name: _from_text(row[name], kind) for name, kind in kinds.items()} for row in _markdown_stored(table)]
 
 
 def _markdown_save(table, rows):
     with open(FILES[table], encoding="utf-8", newline="") as file:
         lines = file.read().split("\\n")
     start = next(number for number, line in enumerate(lines) if line.startswith("|"))
-    header = _markdown_cells(lines[start])
+    header = _cells_of(lines[start])
     kept = [_markdown_line([_markdown_escaped(row[name]) for name in header]) for row in rows]
     with open(FILES[table], "w", encoding="utf-8", newline="") as file:
         file.write("\\n".join([*lines[: start + 2], *kept, ""]))
 
 
 def _markdown_insert(table, row):
-    _markdown_save(table, [*_markdown_stored(table), {name: _markdown_text(value) for name, value in row.items()}])
+    _markdown_save(table, [*_markdown_stored(table), {name: _to_text(value) for name, value in row.items()}])
 
 
 def _markdown_key(table, row):
-    return _markdown_value(row[KEYS[table]], COLUMNS[table][KEYS[table]])
+    return _from_text(row[KEYS[table]], COLUMNS[table][KEYS[table]])
 
 
 def _markdown_set(table, keys, column, value):
     rows = _markdown_stored(table)
-    text = _markdown_text(value)
+    text = _to_text(value)
     _markdown_save(table, [{**row, column: text} if _markdown_key(table, row) in keys else row for row in rows])
 
 
 def _markdown_remove(table, key):
     _markdown_save(table, [row for row in _markdown_stored(table) if _markdown_key(table, row) != key])
 """
-PARTS = {"json": JSON_PART, "csv": CSV_PART, "sqlite": SQLITE_PART, "markdown": MARKDOWN_PART}
+PARTS = {
+    "json": JSON_PART,
+    "csv": CSV_READS + TEXT_CELLS + CSV_WRITES,
+    "sqlite": SQLITE_PART,
+    "markdown": MARKDOWN_PART,
+}
 STORED_MARKDOWN = """    if FORMATS[table] == "markdown":
-        lines = [cells(line) for line in Path(file).read_text(encoding="utf-8").split("\\n") if line.startswith("|")]
+        lines = [cells_of(line) for line in Path(file).read_text(encoding="utf-8").split("\\n") if line.startswith("|")]
         return [dict(zip(lines[0], line, strict=True)) for line in lines[2:]]
 """
-TESTS_MARKDOWN = '''
-
-def cells(line):
-    """Of a line of a Markdown table, sign by sign."""
-    found, cell, escaped = [], "", False
-    for sign in line[1:]:
-        if escaped:
-            cell, escaped = cell + {"n": "\\n", "r": "\\r", "s": " "}.get(sign, sign), False
-        elif sign == "\\\\":
-            escaped = True
-        elif sign == "|":
-            found.append(cell[1:-1])
-            cell = ""
-        else:
-            cell += sign
-    return found
-'''
-
 TESTS_HEAD = '''"""Unit tests of the tools: run `pytest tool_tests.py` in a copy of the database with tools.py in it.
 
 Each test starts on the files as they were. What is expected was computed from the files by SQL, not by the tools.

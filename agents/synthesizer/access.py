@@ -7,7 +7,7 @@ from typing import Any
 
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer.moves import reduced
-from agent_world.agents.synthesizer.sources import Rows, call, category, numeric
+from agent_world.agents.synthesizer.sources import Rows, call, category, numeric, whole
 from agent_world.agents.synthesizer.world import Action, Row, World
 from agent_world.schema import Column, ForeignKey, Table
 
@@ -61,8 +61,7 @@ def parent_call(world: World, link: ForeignKey, key: str) -> str:
     if action.key:
         return call(action, {action.key: key})
     argument = next(a for a, c in action.filters.items() if c == link.target)
-    path = next(iter(action.paths.values())).partition("[]")[0]
-    return f"{call(action, {argument: key})}[{path!r}][0]"
+    return f"{whole(action, {argument: key}, 1)}[0]"
 
 
 def _getters(world: World, link: ForeignKey) -> list[Action]:

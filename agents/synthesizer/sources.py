@@ -90,8 +90,7 @@ def _by_search(world: World, action: Action, row: Row, name: str) -> Found | Non
         return None
     if len(world.containing(table.name, label, str(row[label]))) != 1:
         return None
-    path = action.paths[next(iter(action.paths))].partition("[]")[0]
-    line = f"{name} = {call(action, {arguments[0]: repr(row[label])})}[{path!r}][0]"
+    line = f"{name} = {whole(action, {arguments[0]: repr(row[label])}, 1)}[0]"
     return Found((line,), Subject("label", table.name, label, row[label]), row, frozenset(action.paths), action, name)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from agent_world.agents.synthesizer.gather import APART
 from agent_world.agents.synthesizer.meaning import Comparison, Group, Subject, Where
 from agent_world.agents.synthesizer.moves import statable
-from agent_world.agents.synthesizer.sources import Rows, call, category, cell, numeric, whole
+from agent_world.agents.synthesizer.sources import Rows, category, cell, numeric, whole
 from agent_world.agents.synthesizer.world import PAGE, Action, Row, World
 from agent_world.agents.validator.replay import meets
 from agent_world.schema import Table
@@ -124,8 +124,7 @@ def _of_named(wish: Wish, action: Action, argument: str, column: str) -> Iterato
         if len(chosen) >= SEVERAL[0] and wish.fits(sum(counted[row[link.target]] for row in chosen)):
             rows = [row for one in chosen for row in world.where(table, column, one[link.target])]
             names = [row[owner.label or ""] for row in chosen]
-            path = next(iter(find[0].paths.values())).partition("[]")[0]
-            key = cell(find[0], link.target, f"{call(find[0], {find[1]: 'value'})}[{path!r}][0]")
+            key = cell(find[0], link.target, f"{whole(find[0], {find[1]: 'value'}, 1)}[0]")
             items = whole(action, {argument: "key"}, max(counted[row[link.target]] for row in chosen))
             lines = (
                 f"keys = [{key} for value in {names!r}]",

@@ -1,6 +1,7 @@
-"""The cinema with the tools of its service, written once for all tests that only read it."""
+"""A runtime, and the cinema with the tools of its service, written once for all tests that only read it."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -8,8 +9,15 @@ from agent_world.agents.importer import import_database
 from agent_world.graphs.deps import open_deps
 from agent_world.graphs.write_tools import write_tools
 from agent_world.memory.store import Bundle
-from agent_world.settings import Settings, ToolSettings
+from agent_world.settings import LocalRuntime, Settings, ToolSettings
+from agent_world.tools.runtime import Runtime, open_runtime
 from tests.cinema import write_cinema
+
+
+@pytest.fixture
+async def runtime() -> AsyncIterator[Runtime]:
+    async with open_runtime(LocalRuntime()) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -8,19 +8,12 @@ from agent_world.agents.policy import Message, RandomPolicy, ReplayPolicy, Scrip
 from agent_world.errors import SandboxError
 from agent_world.memory.store import Bundle
 from agent_world.schema import Task, Trajectory
-from agent_world.settings import LocalRuntime
-from agent_world.tools.runtime import Instance, Runtime, open_runtime
+from agent_world.tools.runtime import Instance, Runtime
 from tests.library import gold, library_tasks
 from tests.worlds import make_library
 
 GET = ToolCall("get_book", {"book_id": "B001"})
 NOWHERE = ToolCall("get_book", {"book_id": "B999"})
-
-
-@pytest.fixture
-async def runtime() -> AsyncIterator[Runtime]:
-    async with open_runtime(LocalRuntime()) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Tables kept in Markdown files: tools read and write them as any other table, whatever the cells hold."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -11,9 +10,9 @@ from agent_world.agents.miner.database import Database, load_database
 from agent_world.graphs.deps import open_deps
 from agent_world.graphs.write_tools import write_tools
 from agent_world.memory.store import Bundle
-from agent_world.settings import LocalRuntime, Settings, ToolSettings
+from agent_world.settings import Settings, ToolSettings
 from agent_world.tools.files import unpack
-from agent_world.tools.runtime import Runtime, open_runtime
+from agent_world.tools.runtime import Runtime
 from agent_world.tools.tables import read_rows
 from tests.agents.coder.worlds import CITIES, make_awkward
 
@@ -38,12 +37,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 
     asyncio.run(write())
     return bundle
-
-
-@pytest.fixture
-async def runtime() -> AsyncIterator[Runtime]:
-    async with open_runtime(LocalRuntime()) as opened:
-        yield opened
 
 
 def test_the_oracle_and_the_miner_read_the_same_rows(written: Bundle) -> None:

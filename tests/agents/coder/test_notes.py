@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,8 @@ from agent_world.graphs.complexify import complexify_bundle, undo_round
 from agent_world.graphs.deps import open_deps
 from agent_world.graphs.write_tools import write_tools
 from agent_world.memory.store import Bundle
-from agent_world.settings import ComplexifySettings, LocalRuntime, Settings, ToolSettings
-from agent_world.tools.runtime import Runtime, open_runtime
+from agent_world.settings import ComplexifySettings, Settings, ToolSettings
+from agent_world.tools.runtime import Runtime
 from tests.worlds import make_library
 
 NAMES = ["list_notes", "read_note", "search_notes"]
@@ -41,12 +40,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 
     asyncio.run(make())
     return bundle
-
-
-@pytest.fixture
-async def runtime() -> AsyncIterator[Runtime]:
-    async with open_runtime(LocalRuntime()) as opened:
-        yield opened
 
 
 def test_each_round_leaves_a_note_that_is_marked_and_quotes_its_rows(library: Bundle) -> None:

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,9 @@ from agent_world.graphs.deps import open_deps
 from agent_world.graphs.write_tools import write_tools
 from agent_world.memory.store import Bundle
 from agent_world.schema import ToolSpec, ToolVerdict
-from agent_world.settings import LocalRuntime, Settings
+from agent_world.settings import Settings
 from agent_world.tools.files import unpack
-from agent_world.tools.runtime import Instance, Runtime, open_runtime
+from agent_world.tools.runtime import Instance, Runtime
 from tests.agents.coder.worlds import make_awkward
 from tests.worlds import make_library
 
@@ -49,12 +48,6 @@ def library(written: dict[str, tuple[Bundle, list[ToolVerdict]]]) -> Bundle:
 @pytest.fixture
 def awkward(written: dict[str, tuple[Bundle, list[ToolVerdict]]]) -> Bundle:
     return written["awkward"][0]
-
-
-@pytest.fixture
-async def runtime() -> AsyncIterator[Runtime]:
-    async with open_runtime(LocalRuntime()) as opened:
-        yield opened
 
 
 def specs(bundle: Bundle) -> dict[str, ToolSpec]:
