@@ -21,7 +21,7 @@ from agent_world.cli_blind import blind_tasks
 from agent_world.cli_factory import add_verbs
 from agent_world.cli_graph import draw_tool_graph
 from agent_world.cli_import import database as import_database
-from agent_world.cli_options import DEFAULT, Config, Machine, Overrides, find_bundle, open_store, show
+from agent_world.cli_options import DEFAULT, Config, Fresh, Machine, Overrides, find_bundle, open_store, show
 from agent_world.cli_stats import stats
 from agent_world.cli_tasks import add_task_verbs
 from agent_world.cli_themes import app as themes_app
@@ -57,7 +57,7 @@ def _root(
 def evolve(
     config: Config = DEFAULT,
     overrides: Overrides = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Empty the workspace and start over.")] = False,
+    fresh: Fresh = False,
     machine: Machine = False,
 ) -> None:
     """Run the whole loop, or go on with a run that was stopped."""
@@ -78,6 +78,7 @@ def evolve(
 def build(
     config: Config = DEFAULT,
     overrides: Overrides = None,
+    fresh: Fresh = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and make nothing.")] = False,
 ) -> None:
     """Themes, databases, tools, taxonomy and tasks: the factory alone, without training."""
@@ -89,7 +90,7 @@ def build(
         for line in asyncio.run(estimate(settings)):
             print(line)
         return
-    asyncio.run(run(settings, progress=Progress()))
+    asyncio.run(run(settings, progress=Progress(), fresh=fresh))
 
 
 @app.command("list")

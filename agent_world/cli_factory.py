@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agent_world.cli_options import DEFAULT, Config, Machine, Overrides, find_bundle, show
+from agent_world.cli_options import DEFAULT, Config, Fresh, Machine, Overrides, find_bundle, show
 from agent_world.errors import UsageError
 from agent_world.progress import Progress
 from agent_world.settings import Settings, load_settings
@@ -32,6 +32,7 @@ def mine(
         list[str] | None, typer.Argument(help="Ids of themes (all when none is named), and settings as key=value.")
     ] = None,
     config: Config = DEFAULT,
+    fresh: Fresh = False,
 ) -> None:
     """Mine a database for each theme, then complexify it. Killed and run again, it goes on."""
     from agent_world.training.stages import factory
@@ -40,6 +41,8 @@ def mine(
     settings = load_settings(config, [word for word in words or [] if "=" in word])
 
     async def work(deps: "Deps") -> None:
+        if deps.engine("miner") == "llm":
+            deps.model("miner")
         with deps.progress.stage("Themes"):
             deps.progress.say(f"Themes: {await factory.gather_themes(deps)}")
         known = factory.themes_of(deps)
@@ -49,7 +52,7 @@ def mine(
         with deps.progress.stage("Mining"):
             deps.progress.say(f"Mining: {await factory.mine_all(deps, named or sorted(known))}")
 
-    _in_workspace(settings, work)
+    _in_workspace(settings, work, fresh=fresh)
 
 
 def complexify(
@@ -148,12 +151,12 @@ def _without_tasks(environment: str, settings: Settings) -> "Bundle":
     return bundle
 
 
-def _in_workspace(settings: Settings, work: "Callable[[Deps], Awaitable[None]]") -> None:
+def _in_workspace(settings: Settings, work: "Callable[[Deps], Awaitable[None]]", *, fresh: bool = False) -> None:
     from agent_world.graphs.deps import open_deps
     from agent_world.memory.workspace import own_workspace
 
     async def run() -> None:
-        with own_workspace(settings):
+        with own_workspace(settings, fresh=fresh):
             async with open_deps(settings, Progress(), checkpoints=False) as deps:
                 await work(deps)
 

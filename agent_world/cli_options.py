@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 Config = Annotated[Path, typer.Option("--config", "-c", help="YAML file of settings.")]
 Overrides = Annotated[list[str] | None, typer.Argument(help="Settings on top: key=value, for example rounds=1.")]
 Machine = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Empty the workspace, but for theme sources added to it, and start over.")
+]
 DEFAULT = Path("configs/quickstart.yaml")
 
 

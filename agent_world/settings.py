@@ -33,6 +33,12 @@ class ModelConfig(Record):
     output_price: float | None = None
     """The same for tokens written."""
 
+    def dollars(self, read: int, written: int) -> float | None:
+        """What so many tokens cost; None where the prices are not known."""
+        if self.input_price is None or self.output_price is None:
+            return None
+        return round((read * self.input_price + written * self.output_price) / 1e6, 4)
+
 
 class RoleConfig(Record):
     """Who decides in a role: our algorithms (`procedural`), or a chat model (`llm`)."""

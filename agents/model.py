@@ -91,6 +91,10 @@ class LangChainModel:
     def name(self) -> str:
         return self.config.name
 
+    def uncounted(self) -> "LangChainModel":
+        """The same model, with a count of its own."""
+        return LangChainModel(self.chat, self.config)
+
     async def text(self, messages: Messages) -> str:
         return str((await self._ask(list(messages))).text)
 

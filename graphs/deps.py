@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,8 @@ class Deps:
     _checkpoints: Path | None = None
     _web_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _executor_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _whole: "Deps | None" = None
+    """Of the `Deps` of one unit of work: that of the run."""
 
     def note(self, line: str) -> None:
         """Say in one line of plain words what goes on now."""
@@ -81,7 +83,7 @@ class Deps:
             config = self.settings.role(role).model
             if config is None:
                 raise UsageError(f"The role {role} has no model; set roles.{role}.model.name.")
-            self._models[role] = open_model(config)
+            self._models[role] = self._whole.model(role).uncounted() if self._whole else open_model(config)
         return self._models[role]
 
     def judge(self) -> Judge | None:
@@ -91,6 +93,18 @@ class Deps:
     def models_used(self) -> dict[Role, LangChainModel]:
         """Chat models opened so far, with what they have cost."""
         return dict(self._models)
+
+    @asynccontextmanager
+    async def apart(self) -> AsyncIterator["Deps"]:
+        """The same for one unit of work, whose chat models count what that unit alone costs."""
+        deps = replace(self, context=Context(config=f"unit:{next(_serial)}"), _models={}, _whole=self)
+        _open[deps.context] = deps
+        try:
+            yield deps
+        finally:
+            del _open[deps.context]
+            for role, model in deps.models_used().items():
+                self.model(role).usage.add_all(model.usage)
 
     async def browser(self) -> "Browser":
         """The one browser, started at the first call."""

@@ -8,22 +8,24 @@ alone owns the workspace and keeps the markers of what is done.
 import asyncio
 import os
 import socket
+import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from agent_world.agents.model import Usage
+from agent_world.agents.model import Usage, first_line
 from agent_world.errors import AgentWorldError, UsageError
 from agent_world.graphs.deps import Deps, open_deps
-from agent_world.memory.workspace import Outcome
-from agent_world.settings import LocalExecutor, RayExecutor, Role, Settings
+from agent_world.memory.workspace import Failure, Outcome, Spent
+from agent_world.settings import LocalExecutor, RayExecutor, Settings
 
 Work = Callable[[Deps], Awaitable[Outcome]]
 """One unit's work; for Ray it must pickle: a function of a module, or `functools.partial` of one."""
 LOST = 2
 """Times that a unit is begun again when the process or machine that ran it was lost."""
+TRACE_CHARS = 4000
 REACH_S = 5.0
 STORE_BYTES = 200_000_000
 """Of shared memory for a Ray started here: units pass paths and outcomes, no data."""
@@ -31,8 +33,7 @@ STORE_BYTES = 200_000_000
 
 class Executor(Protocol):
     async def run(self, unit: str, work: Work) -> Outcome:
-        """Do the work of one unit, named for messages. Raises what the work raises, and `AgentWorldError` where what
-        ran it was lost."""
+        """Do the work of one unit, named for messages. Whatever breaks, or is lost, is a failure in the outcome."""
         ...
 
 
@@ -60,7 +61,8 @@ class InProcess:
     deps: Deps
 
     async def run(self, unit: str, work: Work) -> Outcome:
-        return await work(self.deps)
+        async with self.deps.apart() as deps:
+            return await _attempt(work, deps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +76,44 @@ class OnRay:
 
         result = self.task.remote(_settings_there(self.deps.settings), work)
         try:
-            outcome, used = await result
+            outcome = Outcome.model_validate(await result)
         except asyncio.CancelledError:
             ray.cancel(result)
             raise
         except ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, AgentWorldError):
-                raise error.cause from None
-            raise AgentWorldError(f"{unit}: its work failed in a task of Ray: {error}") from error
+            cause = error.cause if isinstance(error.cause, Exception) else error
+            return Outcome(failure=_failure(cause))
         except ray.exceptions.RayError as error:
-            raise AgentWorldError(
-                f"{unit}: Ray lost it ({type(error).__name__}); start again, and what is finished stays."
-            ) from error
-        for role, usage in used.items():
-            self.deps.model(role).usage.add_all(usage)
-        return Outcome.model_validate(outcome)
+            return Outcome(failure=_failure(AgentWorldError(f"{unit}: Ray lost it ({type(error).__name__}).")))
+        for spent in outcome.spent:
+            counted = spent.model_dump(exclude={"role", "model"})
+            self.deps.model(spent.role).usage.add_all(Usage(**counted))
+        return outcome
+
+
+async def _attempt(work: Work, deps: Deps) -> Outcome:
+    # Broad, at the edge of a unit: whatever breaks in one of them must not stop the others.
+    try:
+        outcome = await work(deps)
+    except Exception as error:
+        outcome = Outcome(failure=_failure(error))
+    return outcome.model_copy(update={"spent": spent_by(deps)})
+
+
+def spent_by(deps: Deps) -> tuple[Spent, ...]:
+    """What the chat models of `deps` have cost."""
+    used = deps.models_used()
+    return tuple(Spent(role=role, model=used[role].name, **asdict(used[role].usage)) for role in sorted(used))
+
+
+def _failure(error: Exception) -> Failure:
+    """Errors of ours are a sentence that says all; of others, the place is kept too."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, AgentWorldError):
+        return Failure(kind=type(error).__name__, reason=str(error))
+    trace = "".join(traceback.format_exception(error))[-TRACE_CHARS:]
+    return Failure(kind=type(error).__name__, reason=f"{type(error).__name__}: {first_line(error)}", trace=trace)
 
 
 # --- In a task ---------------------------------------------------------------------------------------------------
@@ -101,16 +126,15 @@ def _settings_there(settings: Settings) -> Settings:
     return settings.model_copy(update=update)
 
 
-def _run_unit(settings: Settings, work: Work) -> tuple[dict[str, Any], dict[Role, Usage]]:
-    """One unit's outcome, and what its chat models have cost."""
+def _run_unit(settings: Settings, work: Work) -> dict[str, Any]:
+    """One unit's outcome as JSON."""
     from agent_world.progress import quiet_libraries
 
     quiet_libraries()
 
-    async def run() -> tuple[dict[str, Any], dict[Role, Usage]]:
+    async def run() -> dict[str, Any]:
         async with open_deps(settings, checkpoints=False) as deps:
-            outcome = await work(deps)
-            return outcome.model_dump(mode="json"), {role: m.usage for role, m in deps.models_used().items()}
+            return (await _attempt(work, deps)).model_dump(mode="json")
 
     return asyncio.run(run())
 

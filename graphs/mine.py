@@ -13,7 +13,7 @@ it. Tables read go to files at once (agents/miner/material.py); the state holds 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal, NotRequired, TypeVar
 
@@ -33,7 +33,7 @@ from agent_world.agents.miner.miner import Miner
 from agent_world.agents.miner.procedural import ProceduralMiner
 from agent_world.agents.miner.research import Research, take_turn
 from agent_world.agents.miner.research import begin as begin_research
-from agent_world.errors import ModelError
+from agent_world.errors import ModelError, WebError
 from agent_world.graphs.complexify import candidates_in, complexify_bundle, crawler_of, fit_in, mine_of, seed_of
 from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
 from agent_world.graphs.scratch import interpret
@@ -63,6 +63,9 @@ class State(Request):
     tables: NotRequired[list[str]]
     """Files of tables read, below the theme's `raw/`."""
     failures: NotRequired[list[str]]
+    """Why pages could not be read."""
+    unanswered: NotRequired[list[str]]
+    """Why queries failed, of those that did."""
     research: NotRequired[dict[str, Any]]
     """A `Research` as JSON: the dialogue with the model so far."""
     by_model: NotRequired[bool]
@@ -88,11 +91,13 @@ async def search(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         deps.note(f"searching for {theme.name}")
         settings = deps.settings.mining
         queries, by_model = await decide(deps, theme, lambda miner: miner.queries(theme, tried, settings.queries))
-        found = await search_leads(await deps.search(), queries, fit_in(deps, theme), mine, settings.pages)
+        search = await deps.search()
+        found, failed = await search_leads(search, queries, fit_in(deps, theme), mine, settings.pages)
         known = {lead["address"] for lead in state.get("leads", [])} | set(state.get("seen", []))
         leads = [*state.get("leads", []), *(lead for lead in found if lead["address"] not in known)]
         return {
             "queries": [*tried, *queries], "leads": leads, "passes": state.get("passes", 0) + 1,
+            "unanswered": [*state.get("unanswered", []), *failed],
             "by_model": by_model or state.get("by_model", False),
         }  # fmt: skip
 
@@ -103,7 +108,8 @@ async def read(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         theme = Theme.model_validate(state["theme"])
         deps.note(f"reading about {theme.name}")
         reading = _reading(state)
-        await (await crawler_of(deps, theme)).read_leads(reading, deps.settings.mining.pages)
+        if reading.leads:
+            await (await crawler_of(deps, theme)).read_leads(reading, deps.settings.mining.pages)
         return asdict(reading)
 
 
@@ -131,7 +137,8 @@ async def assess(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         chosen, by_model = await _choose(state, theme, candidates, deps)
         most = max((len(c.table.rows) for c in chosen), default=0)
         enough = len(chosen) >= settings.min_tables and most >= settings.min_rows
-        more_to_try = state.get("passes", 0) < PASSES and state["opened"] < settings.pages
+        answered = not state.get("passes") or len(state["unanswered"]) < len(state["queries"])
+        more_to_try = answered and state.get("passes", 0) < PASSES and state["opened"] < settings.pages
         verdict = "again" if more_to_try and not (enough and len(chosen) >= RELATED) else "drop"
         if enough and verdict == "drop":
             verdict = "persist"
@@ -210,13 +217,16 @@ def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
 async def mine_theme(theme: Theme, deps: Deps) -> Bundle | Dropped:
     """The theme's bundle (its id is the theme's), complexified; or why there is none. Starts over what is there.
 
-    Raises `WebError` when search or browser do not work at all. What a model does or fails to do raises nothing.
+    Queries and pages that fail are noted, and the others used. Raises `WebError` where they may be why there is too
+    little. What a model does or fails to do raises nothing.
     """
     engine: Engine = "llm" if deps.engine("miner") == "llm" else "procedural"
     request = Request(theme=theme.model_dump(mode="json", by_alias=True), engine=engine)
     state = await run_alone(wire(), request, deps, 100 + deps.settings.mining.turns)
     if state["environment"]:
         return deps.store.bundle(state["environment"])
+    if outage := _outage(state):
+        raise WebError(outage)
     return Dropped(kind="theme", id=theme.id, reason=state["reason"])
 
 
@@ -281,6 +291,16 @@ def _shortfall(state: State, candidates: int, chosen: int, most: int) -> str:
     if not chosen:
         return f"none of {candidates} tables fits the theme"
     return f"too little data: {chosen} tables, {most} rows at most"
+
+
+def _outage(state: Mapping[str, Any]) -> str:
+    """What did not work, where so much did not that nothing is said about the theme; else empty."""
+    unanswered, failures = state.get("unanswered", []), state.get("failures", [])
+    if unanswered:
+        return f"{len(unanswered)} of {len(state['queries'])} searches failed; the last: {unanswered[-1]}"
+    if failures and not state["tables"] and len(failures) >= state["opened"]:
+        return f"None of {len(failures)} pages could be read; the last: {failures[-1]}"
+    return ""
 
 
 def _persist(deps: Deps, theme: Theme, state: State) -> None:

@@ -1,28 +1,56 @@
 """A workspace folder: who owns it, which settings made it, and which units of work are done.
 
-    WORKSPACE/settings.json         the settings it was made with
-    WORKSPACE/.lock                 held by the one process that works in it
+    WORKSPACE/settings.json         the settings it was made with, from the first finished unit on (`pinned.py`)
+    WORKSPACE/.lock                 held by the one process that works in it; says that the folder is a workspace
     WORKSPACE/done/<stage>/<unit>.json   a unit's outcome, written after everything else of the unit
 
-A unit without its marker is done again; units are deterministic, so a kill costs at most the unit in flight.
+A unit without its marker is done again, and so is one that failed; units are deterministic, so a kill costs at most the
+unit in flight.
 """
 
 import fcntl
-import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent_world.errors import StoreError, UsageError
-from agent_world.memory.store import read_record, write_record, write_text
+from agent_world.memory import pinned
+from agent_world.memory.store import read_record, write_record
 from agent_world.schema import Dropped, Record
-from agent_world.settings import Settings
+from agent_world.settings import Role, Settings
 
-# Settings that may change between two runs in one workspace: they do not change what is made.
-FREE = {"workspace", "concurrency", "executor", "index"}
+MARK = b"A workspace of Agent-World.\n"
+"""What the lock file holds where the folder was ours from the start."""
+BESIDE = b"Agent-World works here, beside files of others.\n"
+"""The same where it was not: such a folder is never emptied."""
+OURS = {".lock", pinned.FILE, "sources.yaml", "themes.jsonl", "environments", "cache", "index"}
+"""What may be there before the first run: added themes, imported environments, what a search made."""
+KEPT = {".lock", pinned.FILE, "sources.yaml"}
+"""What --fresh leaves: theme sources that somebody added are not what a run made. The settings go last."""
+
+
+class Spent(Record):
+    """What one role's chat model took for a unit, in all attempts at it that came to an end."""
+
+    role: Role
+    model: str
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+
+
+class Failure(Record):
+    """Why a unit came to nothing: not for its own sake (that is `dropped`), but because something broke."""
+
+    kind: str
+    """Name of the exception."""
+    reason: str
+    trace: str = ""
+    """Where it came from, if that is not known from the reason."""
 
 
 class Outcome(Record):
@@ -30,7 +58,10 @@ class Outcome(Record):
 
     line: str = ""
     dropped: tuple[Dropped, ...] = ()
+    failure: Failure | None = None
+    """Set: the unit is done again at the next start."""
     seconds: float = 0.0
+    spent: tuple[Spent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +75,28 @@ class Workspace:
     def finish(self, stage: str, unit: str, outcome: Outcome) -> None:
         write_record(self._marker(stage, unit), outcome)
 
+    def pin(self, settings: Settings) -> None:
+        """From now on, what is here was made with `settings`."""
+        pinned.pin(self.root, settings)
+
+    @property
+    def begun(self) -> bool:
+        """Whether any unit was ever finished."""
+        return pinned.is_pinned(self.root)
+
     def outcomes(self, stage: str) -> dict[str, Outcome]:
         return {p.stem: read_record(p, Outcome) for p in sorted((self.root / "done" / stage).glob("*.json"))}
+
+    def failures(self) -> dict[str, Failure]:
+        """By `stage/unit`: what broke, and is tried again at the next start."""
+        markers = sorted((self.root / "done").glob("*/*.json"))
+        found = {f"{path.parent.name}/{path.stem}": read_record(path, Outcome).failure for path in markers}
+        return {unit: failure for unit, failure in found.items() if failure}
+
+    def spent(self) -> list[Spent]:
+        """What chat models took so far, a line a role and model."""
+        found = [s for p in sorted((self.root / "done").glob("*/*.json")) for s in read_record(p, Outcome).spent]
+        return sum_up(found)
 
     def dropped(self) -> list[Dropped]:
         """Everything not kept so far, with reasons, in order of stage and unit."""
@@ -54,6 +105,17 @@ class Workspace:
 
     def _marker(self, stage: str, unit: str) -> Path:
         return self.root / "done" / stage / f"{unit}.json"
+
+
+def sum_up(spent: Iterable[Spent]) -> list[Spent]:
+    """One for each role and model, in that order."""
+    sums: dict[tuple[Role, str], Spent] = {}
+    for one in spent:
+        known = sums.get((one.role, one.model))
+        counted = ("calls", "input_tokens", "output_tokens", "seconds")
+        more = {name: getattr(one, name) + getattr(known, name) for name in counted} if known else {}
+        sums[one.role, one.model] = one.model_copy(update=more)
+    return [sums[key] for key in sorted(sums)]
 
 
 @contextmanager
@@ -68,6 +130,7 @@ def own_workspace(settings: Settings, *, fresh: bool = False) -> Iterator[Worksp
         _clear(root)
     try:
         root.mkdir(parents=True, exist_ok=True)
+        ours = _is_ours(root)
         lock = os.open(root / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise StoreError(f"Cannot use the workspace {root} ({error.strerror}); set workspace=FOLDER.") from error
@@ -76,41 +139,41 @@ def own_workspace(settings: Settings, *, fresh: bool = False) -> Iterator[Worksp
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise UsageError(f"Another process works in {root}; wait for it, or set workspace=FOLDER.") from error
-        _check_settings(root, settings)
+        _sign(root, lock, MARK if ours else BESIDE)
+        pinned.check(root, settings)
         yield Workspace(root)
     finally:
         os.close(lock)
 
 
-def _check_settings(root: Path, settings: Settings) -> None:
-    """Same settings as before, or none before."""
-    path = root / "settings.json"
-    mine = json.loads(settings.model_dump_json(exclude=FREE))
-    if not path.exists():
-        write_text(path, json.dumps(mine, indent=1) + "\n")
-        return
+def _sign(root: Path, lock: int, text: bytes) -> None:
     try:
-        theirs = json.loads(path.read_text())
-    except ValueError as error:
-        raise StoreError(f"{path} is damaged; start over with --fresh.") from error
-    changed = sorted(k for k in mine | theirs if mine.get(k) != theirs.get(k))
-    if changed:
-        raise UsageError(
-            f"{root} was made with other settings ({', '.join(changed)} differ); "
-            "go on with the old ones, start over with --fresh, or set workspace=FOLDER."
-        )
+        os.pwrite(lock, text, 0)
+    except OSError as error:
+        raise StoreError(
+            f"Cannot write {root}: {error.strerror}; free some space or choose another workspace."
+        ) from error
+
+
+def _is_ours(root: Path) -> bool:
+    """Whether all that lies in the folder came from us."""
+    lock = root / ".lock"
+    signed = lock.read_bytes() if lock.is_file() else b""
+    if signed:
+        return signed == MARK
+    return pinned.is_pinned(root) or {path.name for path in root.iterdir()} <= OURS
 
 
 def _clear(root: Path) -> None:
     if not root.exists() or not any(root.iterdir()):
         return
-    if not (root / "settings.json").exists():
-        raise UsageError(f"{root} is not a workspace of ours (no settings.json), so --fresh will not empty it.")
+    if not _is_ours(root):
+        raise UsageError(f"{root} holds what is not ours, so --fresh will not empty it; set workspace=FOLDER.")
     with _locked_out(root):
         for path in sorted(root.iterdir()):
-            if path.name not in (".lock", "settings.json"):
+            if path.name not in KEPT:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        (root / "settings.json").unlink()
+        (root / pinned.FILE).unlink(missing_ok=True)
 
 
 @contextmanager

@@ -190,11 +190,14 @@ async def evolve(settings: Settings, *, fresh: bool = False, progress: Progress 
     """
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    with own_workspace(settings, fresh=fresh):
+    with own_workspace(settings, fresh=fresh) as space:
         async with open_deps(settings, progress, checkpoints=False) as deps:
             check_models(deps)
             deps.progress.say(engines_line(settings))
             async with AsyncSqliteSaver.from_conn_string(str(settings.workspace / "checkpoints.sqlite")) as saver:
+                if not space.begun:
+                    await saver.setup()
+                    await saver.adelete_thread("evolve")  # of a run that made nothing, perhaps with other settings
                 graph = build_graph(saver)
                 config: Any = {"configurable": {"thread_id": "evolve"}, "recursion_limit": 30 + 10 * settings.rounds}
                 state = await graph.aget_state(config)
@@ -211,9 +214,9 @@ async def evolve(settings: Settings, *, fresh: bool = False, progress: Progress 
 FACTORY = ("themes", "mine", "tools", "taxonomy", "tasks")
 
 
-async def build(settings: Settings, progress: Progress | None = None) -> None:
+async def build(settings: Settings, progress: Progress | None = None, *, fresh: bool = False) -> None:
     """The factory stages alone; a later `evolve` in the same workspace reuses all of it."""
-    with own_workspace(settings):
+    with own_workspace(settings, fresh=fresh):
         async with open_deps(settings, progress, checkpoints=False) as deps:
             check_models(deps)
             deps.progress.say(engines_line(settings))

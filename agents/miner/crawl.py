@@ -172,11 +172,19 @@ class Crawler:
         return await asyncio.to_thread(self.fit.scores, texts)
 
 
-async def search_leads(search: "SearchBackend", queries: Sequence[str], fit: Fit, mine: Mine, limit: int) -> list[Lead]:
-    """Hits of all queries, each address once, scored by rank and words. Raises `WebError` when search is down."""
+async def search_leads(
+    search: "SearchBackend", queries: Sequence[str], fit: Fit, mine: Mine, limit: int
+) -> tuple[list[Lead], list[str]]:
+    """Hits of all queries, each address once, scored by rank and words; and why queries failed, of those that did."""
     leads: dict[str, Lead] = {}
+    failures: list[str] = []
     for query in queries:
-        hits = await search.search(query, limit)
+        try:
+            hits = await search.search(query, limit)
+        except WebError as error:
+            mine.log("search", "", query=query, failed=str(error))
+            failures.append(str(error))
+            continue
         mine.log("search", "", query=query, hits=len(hits))
         own = await asyncio.to_thread(fit.scores, [f"{hit.title} {hit.snippet}" for hit in hits])
         for place, (hit, words) in enumerate(zip(hits, own, strict=True)):
@@ -184,7 +192,7 @@ async def search_leads(search: "SearchBackend", queries: Sequence[str], fit: Fit
             known = leads.get(hit.address)
             if known is None or score > known["score"]:
                 leads[hit.address] = Lead(address=hit.address, text=hit.title, kind="page", score=score, found_on="")
-    return list(leads.values())
+    return list(leads.values()), failures
 
 
 def _folder(address: str) -> str:

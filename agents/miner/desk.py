@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from agent_world.agents.miner.candidates import Candidate, shown
 from agent_world.agents.miner.crawl import Crawler, Lead, Reading, search_leads
-from agent_world.errors import WebError
 from agent_world.schema import Json
 
 if TYPE_CHECKING:
@@ -78,10 +77,10 @@ class Desk:
         return await self.candidates(self.reading.tables)
 
     async def _search(self, query: str) -> str:
-        try:
-            leads = await search_leads(self.search, [query], self.crawler.fit, self.crawler.mine, MOST_HITS)
-        except WebError as error:
-            return f"The search failed: {error}"
+        crawler = self.crawler
+        leads, failures = await search_leads(self.search, [query], crawler.fit, crawler.mine, MOST_HITS)
+        if failures:
+            return f"The search failed: {failures[0]}"
         known = {lead["address"] for lead in self.reading.leads} | {*self.reading.seen}
         self.reading.leads += [lead for lead in leads if lead["address"] not in known]
         return json.dumps([{"title": lead["text"], "address": lead["address"]} for lead in leads], ensure_ascii=False)

@@ -16,7 +16,8 @@ from agent_world.graphs.deps import Deps, open_deps
 from agent_world.memory.store import Store
 from agent_world.memory.workspace import Outcome
 from agent_world.settings import Settings
-from agent_world.training.stages.factory import each, write_environment_tools
+from agent_world.training.stages.factory import write_environment_tools
+from agent_world.training.stages.units import each
 from tests.graphs.test_resume import made
 from tests.worlds import make_library
 

@@ -1,6 +1,8 @@
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,24 +27,73 @@ except UsageError as error: print(error)
     assert told.startswith("Another process works in")
 
 
-def test_other_settings_are_refused_and_named(tmp_path: Path) -> None:
-    with own_workspace(Settings(workspace=tmp_path, seed=0)):
-        pass
-    with pytest.raises(UsageError, match="seed differ"), own_workspace(Settings(workspace=tmp_path, seed=1)):
-        pass
-    with own_workspace(Settings(workspace=tmp_path, seed=0, concurrency=7)):
+def settings(workspace: Path, **given: Any) -> Settings:
+    return Settings.model_validate({"workspace": workspace, **given})
+
+
+def coder(**model: Any) -> dict[str, Any]:
+    return {"coder": {"engine": "llm", "model": {"name": "openai:strong", **model}}}
+
+
+def test_settings_count_from_the_first_finished_unit_on_and_are_named_with_what_to_do(tmp_path: Path) -> None:
+    with own_workspace(settings(tmp_path, seed=0)) as space:
+        assert not space.begun
+    with own_workspace(settings(tmp_path, seed=1, mining={"pages": 3})) as space:
+        space.pin(settings(tmp_path, seed=1, mining={"pages": 3}))
+    refused = r"mining.pages was 3, not 12; seed was 1, not 2; go on .* start over by --fresh of mine, build or evolve"
+    with pytest.raises(UsageError, match=refused), own_workspace(settings(tmp_path, seed=2)):
         pass
 
 
-def test_fresh_empties_a_workspace_but_no_other_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"concurrency": 7, "executor": "ray", "index": "server"},
+        {"roles": coder(api_key="k", base_url="http://other/v1", timeout_s=5, retries=9, input_price=1.0)},
+        {"web": {"delay_s": 3, "port": 1, "search": {"kind": "tavily", "api_key": "k", "retries": 1}}},
+        {"themes": [{"kind": "prd", "path": "new.md"}]},
+        {"runtime": {"kind": "local", "call_timeout_s": 9, "max_instances": 3}},
+    ],
+    ids=["where", "model", "search", "themes", "limits"],
+)
+def test_what_cannot_change_what_is_made_may_change(tmp_path: Path, later: dict[str, Any]) -> None:
+    made = {"roles": coder(), "web": {"search": {"kind": "tavily"}}}
+    with own_workspace(settings(tmp_path, **made)) as space:
+        space.pin(settings(tmp_path, **made))
+    with own_workspace(settings(tmp_path, **{**made, **later})):
+        pass
+
+
+def test_a_setting_that_came_with_a_later_version_has_its_default_before(tmp_path: Path) -> None:
+    with own_workspace(settings(tmp_path)) as space:
+        space.pin(settings(tmp_path))
+    path = tmp_path / "settings.json"
+    old = json.loads(path.read_text())
+    del old["mining"]["turns"]
+    path.write_text(json.dumps(old))
+    with own_workspace(settings(tmp_path)):
+        pass
+    path.write_text(json.dumps(old | {"gone": 1}))
+    with pytest.raises(UsageError, match="setting gone this one does not read"), own_workspace(settings(tmp_path)):
+        pass
+
+
+def test_fresh_empties_a_workspace_but_no_other_folder_and_keeps_added_sources(tmp_path: Path) -> None:
     mine, other = tmp_path / "mine", tmp_path / "other"
-    with own_workspace(Settings(workspace=mine)) as space:
+    mine.mkdir()
+    (mine / "sources.yaml").write_text("themes: []")
+    with own_workspace(settings(mine)) as space:
         space.finish("mine", "airports", Outcome(dropped=(Dropped(kind="theme", id="x", reason="too little"),)))
-    with own_workspace(Settings(workspace=mine, seed=5), fresh=True) as space:
+        space.pin(settings(mine))
+    with own_workspace(settings(mine, seed=5), fresh=True) as space:
         assert space.outcome("mine", "airports") is None
+        assert not space.begun
+    assert (mine / "sources.yaml").exists()
     other.mkdir()
     (other / "letter.txt").write_text("dear")
-    with pytest.raises(UsageError, match="not a workspace"), own_workspace(Settings(workspace=other), fresh=True):
+    with own_workspace(settings(other)) as space:
+        space.pin(settings(other))
+    with pytest.raises(UsageError, match="holds what is not ours"), own_workspace(settings(other), fresh=True):
         pass
     assert (other / "letter.txt").read_text() == "dear"
 

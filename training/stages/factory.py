@@ -1,8 +1,7 @@
 """The first half of the loop: themes, mined databases, tools, taxonomy, tasks (sections 3.1 and 3.1.1)."""
 
 import asyncio
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from agent_world.agents.taxonomist import build_taxonomy
@@ -10,14 +9,15 @@ from agent_world.agents.themes import collect_themes, essence
 from agent_world.errors import AgentWorldError
 from agent_world.evals.arena import choose_arena
 from agent_world.graphs.deps import Deps
-from agent_world.graphs.executor import Work
+from agent_world.graphs.executor import Work, spent_by
 from agent_world.graphs.mine import mine_theme
 from agent_world.graphs.synthesize import SynthesisRequest, synthesize
 from agent_world.graphs.write_tools import write_tools
 from agent_world.memory.embedder import Embedder
 from agent_world.memory.store import read_record, read_records, write_record, write_records
-from agent_world.memory.workspace import Outcome, Workspace
+from agent_world.memory.workspace import Outcome, Workspace, sum_up
 from agent_world.schema import Dropped, Record, Theme
+from agent_world.training.stages.units import each, told, waiting
 
 
 class Split(Record):
@@ -25,34 +25,6 @@ class Split(Record):
 
     arena: tuple[str, ...]
     training: tuple[str, ...]
-
-
-async def each(stage: str, units: Mapping[str, Work], deps: Deps) -> dict[str, Outcome]:
-    """Do the work of every unit that has no outcome yet, `concurrency` at once, where the setting `executor` says;
-    outcomes are kept as they come."""
-    executor = await deps.executor()
-    space, gate = Workspace(deps.settings.workspace), asyncio.Semaphore(deps.settings.concurrency)
-    done = 0
-
-    async def one(unit: str, work: Work) -> tuple[str, Outcome]:
-        nonlocal done
-        outcome = space.outcome(stage, unit)
-        if outcome is None:
-            async with gate:
-                started = time.monotonic()
-                outcome = await executor.run(unit, work)
-                outcome = outcome.model_copy(update={"seconds": round(time.monotonic() - started, 2)})
-                space.finish(stage, unit, outcome)
-        done += 1
-        deps.note(f"{done} of {len(units)}: {unit.replace('_', ' ')}, {outcome.line}")
-        return unit, outcome
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(unit, work)) for unit, work in units.items()]
-    except ExceptionGroup as errors:
-        raise errors.exceptions[0] from errors  # the others were cancelled because of it
-    return dict(task.result() for task in tasks)
 
 
 async def gather_themes(deps: Deps) -> str:
@@ -73,15 +45,26 @@ def themes_of(deps: Deps) -> dict[str, Theme]:
 async def mine_all(deps: Deps, wanted: Sequence[str] | None = None) -> str:
     """A database for each theme, or for those of `wanted` (ids)."""
     themes = themes_of(deps)
-    units = sorted(themes) if wanted is None else wanted
-    outcomes = await each("mine", {unit: partial(mine_database, themes[unit]) for unit in units}, deps)
-    kept = sum(not o.dropped for o in outcomes.values())
-    return f"{kept} databases of {len(outcomes)} themes"
+    ids = sorted(themes) if wanted is None else wanted
+    units = {unit: partial(mine_database, themes[unit]) for unit in ids}
+    if waiting("mine", units, deps):
+        await deps.search()  # a key that is missing, a port that is taken: no theme's fault, so told at once
+    outcomes = await each("mine", units, deps)
+    return told(f"{sum(map(_sound, outcomes.values()))} databases of {len(outcomes)} themes", outcomes)
+
+
+def _sound(outcome: Outcome) -> bool:
+    """Neither dropped nor failed."""
+    return not (outcome.dropped or outcome.failure)
 
 
 async def mine_database(theme: Theme, deps: Deps) -> Outcome:
-    """One theme's database; a theme that gives none is dropped and what was begun removed."""
-    mined = await mine_theme(theme, deps)
+    """One theme's database; a theme that gives none is dropped and what was begun removed, as where it fails."""
+    try:
+        mined = await mine_theme(theme, deps)
+    except Exception:
+        deps.store.discard(theme.id)
+        raise
     if isinstance(mined, Dropped):
         deps.store.discard(theme.id)
         return Outcome(line="dropped", dropped=(mined,))
@@ -90,11 +73,11 @@ async def mine_database(theme: Theme, deps: Deps) -> Outcome:
 
 
 async def write_all_tools(deps: Deps) -> str:
-    mined = [i for i, o in Workspace(deps.settings.workspace).outcomes("mine").items() if not o.dropped]
+    mined = [i for i, o in Workspace(deps.settings.workspace).outcomes("mine").items() if _sound(o)]
     outcomes = await each("tools", {unit: partial(write_environment_tools, unit) for unit in mined}, deps)
-    environments = [i for i, o in outcomes.items() if deps.store.bundle(i).tools()]
+    environments = [i for i in outcomes if deps.store.bundle(i).tools()]
     kept = sum(len(deps.store.bundle(i).tools()) for i in environments)
-    return f"{kept} tools in {len(environments)} environments"
+    return told(f"{kept} tools in {len(environments)} environments", outcomes)
 
 
 async def write_environment_tools(environment: str, deps: Deps) -> Outcome:
@@ -111,7 +94,7 @@ async def write_environment_tools(environment: str, deps: Deps) -> Outcome:
 
 async def place_all(deps: Deps) -> str:
     """Taxonomy, and the split into arena and training environments."""
-    heads = [bundle.environment() for bundle in deps.store.bundles()]
+    heads = [bundle.environment() for bundle in deps.store.bundles() if bundle.tools()]
     if len(heads) < 2:
         raise AgentWorldError(
             f"Only {len(heads)} environment was made; add themes, or allow smaller ones (mining.min_rows)."
@@ -119,15 +102,24 @@ async def place_all(deps: Deps) -> str:
     texts = [f"{head.name}. {head.description}" for head in heads]
     vectors = await asyncio.to_thread(Embedder(deps.settings.workspace).embed, [essence(text) for text in texts])
     items = [(head.id, text) for head, text in zip(heads, texts, strict=True)]
-    places = await build_taxonomy(items, vectors, deps.settings, deps)
+    async with deps.apart() as counted:
+        places = await build_taxonomy(items, vectors, deps.settings, counted)
+        _spent_on_names(counted)
     for head in heads:
         if head.taxonomy != places[head.id]:
             deps.store.bundle(head.id).write_environment(head.model_copy(update={"taxonomy": places[head.id]}))
-    held_out = choose_arena([bundle.environment() for bundle in deps.store.bundles()], deps.settings)
+    held_out = choose_arena([deps.store.bundle(head.id).environment() for head in heads], deps.settings)
     training = tuple(head.id for head in heads if head.id not in held_out)
     write_record(deps.settings.workspace / "split.json", Split(arena=tuple(held_out), training=training))
     types = {place[0] for place in places.values()}
     return f"{len(types)} types; {len(training)} environments for training, {len(held_out)} held out for the arena"
+
+
+def _spent_on_names(deps: Deps) -> None:
+    """Kept as a unit's is; the placing itself is done at every start."""
+    space = Workspace(deps.settings.workspace)
+    before = space.outcome("taxonomy", "all") or Outcome()
+    space.finish("taxonomy", "all", Outcome(spent=tuple(sum_up([*before.spent, *spent_by(deps)]))))
 
 
 def split_of(deps: Deps) -> Split:
@@ -145,7 +137,8 @@ async def synthesize_all(deps: Deps) -> str:
 
     outcomes = await each("tasks", {unit: work(unit) for unit in (*split.training, *split.arena)}, deps)
     kept = sum(len(deps.store.bundle(i).tasks()) for i in outcomes)
-    return f"{kept} tasks kept, {sum(len(o.dropped) for o in outcomes.values())} candidates rejected by the gate"
+    rejected = sum(len(outcome.dropped) for outcome in outcomes.values())
+    return told(f"{kept} tasks kept, {rejected} candidates rejected by the gate", outcomes)
 
 
 async def synthesize_in(environment: str, request: SynthesisRequest, deps: Deps) -> Outcome:

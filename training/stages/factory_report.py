@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from agent_world.agents.model import LangChainModel
 from agent_world.graphs.deps import Deps
 from agent_world.memory.store import write_record
-from agent_world.memory.workspace import Outcome, Workspace
+from agent_world.memory.workspace import Failure, Outcome, Spent, Workspace
 from agent_world.schema import Dropped, Environment, Record
+from agent_world.settings import Settings
 
 
 class FactoryRow(Record):
@@ -30,7 +30,7 @@ class FactoryRow(Record):
 
 
 class Cost(Record):
-    """What one role's chat model has cost in this process."""
+    """What one role's chat model has cost so far, in all runs."""
 
     role: str
     model: str
@@ -46,6 +46,8 @@ class FactoryReport(Record):
     environments: tuple[FactoryRow, ...]
     dropped: tuple[Dropped, ...]
     """Every theme, environment, tool and task that was not kept, with the reason."""
+    failed: dict[str, Failure] = {}
+    """By `stage/unit`: what broke; it is tried again at the next start."""
     costs: tuple[Cost, ...]
 
     def lines(self) -> Iterator[str]:
@@ -56,6 +58,9 @@ class FactoryReport(Record):
             counts = Counter(item.kind for item in self.dropped)
             yield "Dropped: " + ", ".join(f"{counts[kind]} {kind}s" for kind in counts)
             yield from (f"  {item.kind} {item.id}: {item.reason}" for item in self.dropped if item.kind != "task")
+        if self.failed:
+            yield f"Failed, and tried again when started again: {len(self.failed)}"
+            yield from (f"  {unit}: {failure.reason}" for unit, failure in self.failed.items())
         for cost in self.costs:
             price = "price not set" if cost.dollars is None else f"{cost.dollars:.2f} dollars"
             yield (
@@ -74,7 +79,8 @@ def report_factory(deps: Deps) -> FactoryReport:
             for bundle in deps.store.bundles()
         ),
         dropped=tuple(space.dropped()),
-        costs=tuple(_cost(role, model) for role, model in sorted(deps.models_used().items())),
+        failed=space.failures(),
+        costs=tuple(_cost(spent, deps.settings) for spent in space.spent()),
     )
     write_record(deps.settings.workspace / "report" / "factory.json", report)
     return report
@@ -98,12 +104,11 @@ def _row(head: Environment, outcomes: list[Outcome]) -> FactoryRow:
     )
 
 
-def _cost(role: str, model: LangChainModel) -> Cost:
-    used, config = model.usage, model.config
-    dollars = None
-    if config.input_price is not None and config.output_price is not None:
-        dollars = round((used.input_tokens * config.input_price + used.output_tokens * config.output_price) / 1e6, 4)
+def _cost(spent: Spent, settings: Settings) -> Cost:
+    config, dollars = settings.role(spent.role).model, None
+    if config is not None and config.name == spent.model:
+        dollars = config.dollars(spent.input_tokens, spent.output_tokens)
     return Cost(
-        role=role, model=model.name, calls=used.calls, input_tokens=used.input_tokens,
-        output_tokens=used.output_tokens, seconds=round(used.seconds, 1), dollars=dollars,
+        role=spent.role, model=spent.model, calls=spent.calls, input_tokens=spent.input_tokens,
+        output_tokens=spent.output_tokens, seconds=round(spent.seconds, 1), dollars=dollars,
     )  # fmt: skip

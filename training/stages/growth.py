@@ -10,8 +10,9 @@ from agent_world.graphs.synthesize import SynthesisRequest
 from agent_world.memory.store import read_record, write_record
 from agent_world.memory.workspace import Outcome
 from agent_world.schema import ArenaResult, Diagnosis, Environment, Weakness
-from agent_world.training.stages.factory import each, split_of, synthesize_in, write_environment_tools
+from agent_world.training.stages.factory import split_of, synthesize_in, write_environment_tools
 from agent_world.training.stages.learning import training_bundles
+from agent_world.training.stages.units import each
 
 
 async def diagnose_round(deps: Deps, number: int, results: list[ArenaResult]) -> Diagnosis:
@@ -65,7 +66,7 @@ async def _grow_databases(deps: Deps, number: int, weaknesses: tuple[Weakness, .
     originals = [e for e in choose_targets(deps, number, tuple(wanting)) if e in split_of(deps).training]
     wanted = originals[: deps.settings.growth.grown]
     outcomes = await each(f"grown_{number}", {unit: partial(_grow_database, unit, number) for unit in wanted}, deps)
-    return list(outcomes)
+    return [unit for unit, outcome in outcomes.items() if not outcome.failure]
 
 
 async def _grow_database(environment: str, number: int, deps: Deps) -> Outcome:

@@ -15,7 +15,8 @@ from agent_world.schema import ArenaResult, Task, Trajectory
 from agent_world.training.grpo import train_grpo
 from agent_world.training.policies import initial_policy, open_policy
 from agent_world.training.sft import train_sft
-from agent_world.training.stages.factory import each, split_of, synthesize_in
+from agent_world.training.stages.factory import split_of, synthesize_in
+from agent_world.training.stages.units import each
 
 
 async def demonstrate_all(deps: Deps) -> str:
@@ -68,9 +69,9 @@ async def reinforce(deps: Deps, number: int, start: Path) -> Path:
 
 
 def training_bundles(deps: Deps) -> dict[str, Bundle]:
-    """Training environments by id, those grown in later rounds included."""
+    """Training environments by id, those grown in later rounds included; one whose tools failed is none."""
     arena = split_of(deps).arena
-    return {bundle.id: bundle for bundle in deps.store.bundles() if bundle.id not in arena}
+    return {bundle.id: bundle for bundle in deps.store.bundles() if bundle.id not in arena and bundle.tools()}
 
 
 async def measure(deps: Deps, stage: str, number: int, policy_path: Path) -> ArenaResult:

@@ -7,15 +7,17 @@ import numpy as np
 from agent_world.agents.miner.candidates import candidates_of
 from agent_world.agents.miner.crawl import Reading, search_leads
 from agent_world.agents.miner.fit import Meaning, Terms, fit_of, terms_of
+from agent_world.errors import WebError
 from agent_world.memory.embedder import Embedder, Vectors
 from agent_world.schema import Theme
+from agent_world.tools.web.search import SearchHit
 from tests.agents.miner.shelf import PEAKS, Shelf, crawler
 
 
 async def reading_of(folder: Path, **settings: int) -> tuple[Reading, Shelf]:
     async with Shelf() as shelf:
         reader = crawler(shelf, folder, **settings)
-        leads = await search_leads(shelf, ["peaks hike"], reader.fit, reader.mine, 10)
+        leads, _ = await search_leads(shelf, ["peaks hike"], reader.fit, reader.mine, 10)
         reading = Reading(leads=leads, seen=[], tables=[])
         await reader.read_leads(reading, 6)
         return reading, shelf
@@ -44,10 +46,28 @@ async def test_the_order_of_reading_does_not_depend_on_the_order_of_leads(tmp_pa
     for turn in (1, -1):
         async with Shelf() as shelf:
             reader = crawler(shelf, tmp_path / str(turn))
-            leads = await search_leads(shelf, ["peaks hike", "race"], reader.fit, reader.mine, 10)
+            leads, _ = await search_leads(shelf, ["peaks hike", "race"], reader.fit, reader.mine, 10)
             await reader.read_leads(Reading(leads=leads[::turn], seen=[], tables=[]), 4)
             opened.append(shelf.opened)
     assert opened[0] == opened[1]
+
+
+class Moody(Shelf):
+    """A search that fails for one of the queries."""
+
+    async def search(self, query: str, limit: int) -> list[SearchHit]:
+        if query == "race":
+            raise WebError("The search answered 503.")
+        return await super().search(query, limit)
+
+
+async def test_a_query_that_fails_is_noted_and_the_hits_of_the_others_are_used(tmp_path: Path) -> None:
+    async with Moody() as shelf:
+        reader = crawler(shelf, tmp_path)
+        leads, failures = await search_leads(shelf, ["race", "peaks hike"], reader.fit, reader.mine, 10)
+    assert leads
+    assert failures == ["The search answered 503."]
+    assert '"failed": "The search answered 503."' in (tmp_path / "crawl.jsonl").read_text()
 
 
 class Marked:
