@@ -189,6 +189,8 @@ class WebSettings(Record):
     max_bytes: int = 5_000_000
     delay_s: float = 0.0
     """Pause between two requests to one host."""
+    more_steps: int = Field(default=10, ge=0)
+    """How often a page's "Load more" is pressed, or its end scrolled to, while that brings rows."""
     recycle_pages: int = Field(default=200, ge=1)
     """Pages after which the browser is started afresh, so that its memory stays flat."""
 

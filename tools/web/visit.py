@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent_world.errors import WebError
 from agent_world.tools.web import guard
 from agent_world.tools.web.fetch import Fetcher, Received
+from agent_world.tools.web.opening import require_page
 from agent_world.tools.web.text_tables import decode
 
 if TYPE_CHECKING:
@@ -79,8 +80,7 @@ class Visit:
 
     async def _open(self, address: str) -> Received:
         found = await self.fetcher.get(address)
-        if found.content_type not in ("text/html", "application/xhtml+xml"):
-            raise WebError(f"{address} is no page but {found.content_type or 'of unknown type'}; download it instead.")
+        require_page(found)
         self._document = found
         return found
 
@@ -104,7 +104,7 @@ class Visit:
         The document is asked, not the driver: a page that leads away meanwhile would make that one wait for ever.
         """
         loop = asyncio.get_running_loop()
-        end, quiet = loop.time() + limit_s, 0
+        end = loop.time() + limit_s
         while await tab.evaluate("() => document.readyState === 'loading'"):
             if loop.time() >= end:
                 return
@@ -112,10 +112,17 @@ class Visit:
         if not await tab.evaluate("() => document.scripts.length > 0"):
             return
         while loop.time() < end:
-            quiet = 0 if self._pending else quiet + 1
-            if quiet >= QUIET_STEPS and await tab.evaluate(EVERY_TABLE_HAS_ROWS):
+            await self.quiet(QUIET_STEPS, end)
+            if await tab.evaluate(EVERY_TABLE_HAS_ROWS):
                 return
             await asyncio.sleep(STEP_S)
+
+    async def quiet(self, steps: int, end: float) -> None:
+        """Until nothing has been pending for so many steps, or the loop's clock says `end`."""
+        loop, still = asyncio.get_running_loop(), 0
+        while still < steps and loop.time() < end:
+            await asyncio.sleep(STEP_S)
+            still = 0 if self._pending else still + 1
 
 
 EVERY_TABLE_HAS_ROWS = "() => [...document.querySelectorAll('table')].every(table => table.querySelector('td'))"

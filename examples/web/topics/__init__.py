@@ -10,6 +10,7 @@ from agent_world.examples.web.topics import (
     nature,
     outdoors,
     places,
+    registers,
     science,
     services,
     sport,
@@ -32,4 +33,5 @@ TOPICS = (
     *science.TOPICS,
     *services.TOPICS,
     *work.TOPICS,
+    *registers.TOPICS,
 )

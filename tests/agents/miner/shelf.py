@@ -16,6 +16,7 @@ from agent_world.settings import MiningSettings
 from agent_world.tools.web.document import read_document
 from agent_world.tools.web.extract import download_tables
 from agent_world.tools.web.fetch import Received
+from agent_world.tools.web.opening import require_page
 from agent_world.tools.web.page import Page, RawTable
 from agent_world.tools.web.search import SearchHit
 
@@ -38,6 +39,7 @@ class Shelf:
 
     async def read(self, address: str) -> Page:
         answer = await self._get(address)
+        require_page(answer)
         return read_document(answer.body.decode(), "", answer)
 
     async def download(self, address: str) -> tuple[RawTable, ...]:

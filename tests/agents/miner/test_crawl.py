@@ -4,14 +4,19 @@ from pathlib import Path
 
 import numpy as np
 
-from agent_world.agents.miner.candidates import candidates_of
-from agent_world.agents.miner.crawl import Reading, search_leads
+from agent_world.agents.miner.candidates import Candidate, candidates_of
+from agent_world.agents.miner.crawl import Lead, Reading, search_leads
 from agent_world.agents.miner.fit import Meaning, Terms, fit_of, terms_of
 from agent_world.errors import WebError
 from agent_world.memory.embedder import Embedder, Vectors
 from agent_world.schema import Theme
 from agent_world.tools.web.search import SearchHit
 from tests.agents.miner.shelf import PEAKS, Shelf, crawler
+
+PETS = Theme(
+    id="pets", name="Pet licences", description="Licences of dogs and cats in Seattle, their breeds.", kind="prd",
+    source="x.md", keywords=("pet", "licence", "breed"),
+)  # fmt: skip
 
 
 async def reading_of(folder: Path, **settings: int) -> tuple[Reading, Shelf]:
@@ -68,6 +73,40 @@ async def test_a_query_that_fails_is_noted_and_the_hits_of_the_others_are_used(t
     assert leads
     assert failures == ["The search answered 503."]
     assert '"failed": "The search answered 503."' in (tmp_path / "crawl.jsonl").read_text()
+
+
+async def found_in(folder: Path, query: str, most: int = 3, **settings: int) -> tuple[list[Candidate], Reading, Shelf]:
+    async with Shelf() as shelf:
+        reader = crawler(shelf, folder, PETS, **settings)
+        reading = Reading(leads=await search_leads(shelf, [query], reader.fit, reader.mine, 1), seen=[], tables=[])
+        await reader.read_leads(reading, most)
+    return candidates_of([reader.mine.raw_table(name) for name in reading.tables], reader.fit), reading, shelf
+
+
+async def test_a_search_that_leads_to_a_file_gives_its_table(tmp_path: Path) -> None:
+    (animals,), reading, shelf = await found_in(tmp_path, "animals: pet licences dogs cats others", most=1)
+    assert shelf.opened == ["http://shelf.test/seattle-pets/animals.csv"]
+    assert (animals.name, animals.table.key, reading.failures) == ("animals", "animal", [])
+
+
+async def test_a_file_behind_an_address_that_looks_like_a_page_is_read_as_received(tmp_path: Path) -> None:
+    found, reading, shelf = await found_in(tmp_path, "licences pet's name day of issue", most=2)
+    assert shelf.opened[1] == "http://shelf.test/seattle-pets/licences/export?format=csv"
+    assert {candidate.name: len(candidate.table.rows) for candidate in found}["licences"] == 240
+    assert reading.failures == []
+    async with Shelf() as shelf:
+        reader = crawler(shelf, tmp_path, PETS)
+        lead = Lead(
+            address="http://shelf.test/seattle-pets/licences/export?format=csv&",
+            text="",
+            kind="page",
+            score=1,
+            found_on="",
+        )
+        await reader.open(lead, again := Reading(leads=[], seen=[], tables=[]))
+        wrong = Lead(address="http://shelf.test/seattle-pets", text="", kind="download", score=1, found_on="")
+        assert "Pet licences" in await reader.open(wrong, again)
+    assert (len(again.tables), again.failures) == (1, [])
 
 
 class Marked:

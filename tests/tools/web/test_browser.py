@@ -95,6 +95,41 @@ async def test_downloads_are_offered_as_links_and_read_as_tables(
         await browser.read(link.address)
 
 
+@pytest.mark.parametrize(
+    ("path", "rows", "pages"),
+    [
+        ("/seattle-pets/breeds", 76, 1),
+        ("/processors/processors", 219, 1),
+        ("/processors/codenames", 83, 2),
+        ("/bolshie-goroda/goroda", 119, 3),
+    ],
+    ids=["a button", "scrolling", "numbers", "other words"],
+)
+async def test_a_listing_is_followed_in_whatever_way_it_goes_on(
+    web: str, browser: Browser, path: str, rows: int, pages: int
+) -> None:
+    found = await listing(browser, web + path)
+    tables = [table for page in found for table in page.tables]
+    assert (len(found), sum(len(table.rows) for table in tables)) == (pages, rows)
+    assert len({row[0] for table in tables for row in table.rows}) == rows
+
+
+async def test_a_button_that_never_ends_is_pressed_a_bounded_number_of_times(site: Site, browser: Browser) -> None:
+    more = "document.querySelector('table').insertRow().insertCell().textContent = 'x'"
+    site.answers["/"] = Answer(f'{TABLE}<button onclick="{more}">Show more</button><script>1</script>')
+    (table,) = (await browser.read(f"{site.address}/")).tables
+    assert len(table.rows) == 1 + SETTINGS.more_steps
+
+
+async def test_a_button_that_leads_elsewhere_or_says_something_else_changes_nothing(
+    site: Site, browser: Browser
+) -> None:
+    away = "<form action='/away'><button>More</button></form><button onclick=\"fetch('/buy')\">Buy more</button>"
+    site.answers["/"] = Answer(f"{TABLE}{away}<script>1</script>")
+    assert (await browser.read(f"{site.address}/")).tables[0].rows == (("1", "2"),)
+    assert {"/away", "/away?", "/buy"}.isdisjoint(site.asked)
+
+
 async def test_a_page_says_where_else_to_look(web: str, browser: Browser) -> None:
     page = await browser.read(f"{web}/flights")
     assert page.title.startswith("Flight departures from New York City")
