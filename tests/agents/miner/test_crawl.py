@@ -78,7 +78,8 @@ async def test_a_query_that_fails_is_noted_and_the_hits_of_the_others_are_used(t
 async def found_in(folder: Path, query: str, most: int = 3, **settings: int) -> tuple[list[Candidate], Reading, Shelf]:
     async with Shelf() as shelf:
         reader = crawler(shelf, folder, PETS, **settings)
-        reading = Reading(leads=await search_leads(shelf, [query], reader.fit, reader.mine, 1), seen=[], tables=[])
+        leads, _ = await search_leads(shelf, [query], reader.fit, reader.mine, 1)
+        reading = Reading(leads=leads, seen=[], tables=[])
         await reader.read_leads(reading, most)
     return candidates_of([reader.mine.raw_table(name) for name in reading.tables], reader.fit), reading, shelf
 
