@@ -20,9 +20,22 @@ def leak(world: World, task: Task) -> str:
     for tool in world.tools:
         if re.search(rf"(?<!\w){re.escape(tool.name.casefold())}(?!\w)", text):
             return f"the question names the tool {tool.name}"
+        if _spoken(tool.name, text):
+            return f"the question names the tool {tool.name} in words"
     names = {c.name for t in world.tables.values() for c in t.columns} | set(world.tables)
     found = [n for n in sorted(names) if "_" in n and re.search(rf"(?<!\w){re.escape(n.casefold())}(?!\w)", text)]
     return f"the question uses the id {found[0]}" if found else ""
+
+
+def _spoken(name: str, text: str) -> bool:
+    """`getBook`, `use get book`, `the get book tool`; `text` is in lower case."""
+    parts = [re.escape(part) for part in re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", name)]
+    words = r"[\s_-]+".join(parts).lower()
+    verbs = r"us(?:e|ing)|call(?:ing)?|run(?:ning)?|invok(?:e|ing)|execut(?:e|ing)|via"
+    spoken = rf"\b(?:{verbs})\s+(?:the\s+)?(?:tool\s+)?{words}\b"
+    titled = rf"\b{words}\s+(?:tool|function|endpoint|api|command|method)\b"
+    joined = rf"(?<!\w){''.join(parts).lower()}(?!\w)"
+    return len(parts) > 1 and any(re.search(form, text) for form in (spoken, titled, joined))
 
 
 def form_fault(task: Task) -> str:

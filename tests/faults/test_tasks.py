@@ -181,7 +181,7 @@ async def test_a_literal_that_is_neither_asked_for_nor_found_is_refused(gate: Ga
     """Of the check as of the question: each literal comes from the other, or from the database."""
     question = "Who wrote book B003, the one of 5 Aug 2031?"
     task = await made(gate, question, {"author": "string"}, step("get_book", book_id="B003"))
-    assert "question is used: '2031'" in await verdict(gate, task)
+    assert "question is used: '5'" in await verdict(gate, task)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ async def test_a_request_that_the_gold_leaves_out_is_noticed(gate: Gate) -> None
 async def test_a_gold_that_only_looks_does_not_answer_a_request_to_delete(gate: Gate) -> None:
     look = step("get_book", book_id="B003")
     task = await made(gate, "Delete book B003; who wrote it?", {"author": "string"}, look)
-    assert "says 'Delete', and the gold solution changes nothing" in await verdict(gate, task)
+    assert "says 'delete', and the gold solution changes nothing" in await verdict(gate, task)
 
 
 async def test_a_change_that_nobody_asked_for_is_noticed(gate: Gate) -> None:

@@ -71,7 +71,7 @@ def test_repeated_tasks_are_flagged_with_the_one_they_repeat() -> None:
         ('Lend "Dracula" to M01, 14 days.', ["Dracula", "M01", "14"]),
         ("Is 4.1 rounded to 2 decimals, or the 3rd?", ["4.1"]),
         ("Return B001 and B002 by 2025-03-21.", ["B001", "B002", "2025-03-21"]),
-        ("Which of the 5 is best?", []),
+        ("Which of the 5 is best?", ["5"]),
         ("“Emma” costs -12.50.", ["Emma", "12.50"]),
     ],
 )
