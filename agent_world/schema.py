@@ -218,22 +218,64 @@ class GivenToParts(Record):
     column: str
 
 
+class Capacity(Record):
+    """The row of `table` whose `key` is `argument` takes as many rows (that refer to it by `column`) as its `limit`.
+
+    Of those only the ones count that are still open: `empty` is not filled, `status` is one of `states`.
+    """
+
+    argument: str
+    table: str
+    key: str
+    limit: str
+    column: str
+    empty: str | None = None
+    status: str | None = None
+    states: tuple[str, ...] = ()
+
+
+class NewRow(Record):
+    """What an operation that adds a row gives it by itself: `fixed` values, and a key where `numbered`.
+
+    The key is the next number, in as many digits as `width` after `prefix`; a bare number where there is no prefix.
+    """
+
+    fixed: dict[str, str | int | float | bool | None] = {}
+    numbered: bool = False
+    prefix: str = ""
+    width: int = 0
+
+
 class BusinessRule(Record):
     """What a business operation demands and does, beyond its `Operation`; hidden from the policy too.
 
-    Its row's `status` must be `needs`, and becomes `after`; `sets` maps an argument to the column that it is put into;
-    `choices` are the values that an argument may have.
+    Its row's `status` must be `needs` (or one of `among`), and becomes `after`; `sets` maps an argument to the column
+    that it is put into; `choices` are the values that an argument may have. An operation with `adds` makes a row
+    instead of changing one.
     """
 
     status: str | None = None
-    needs: str | None = None
-    after: str | None = None
+    needs: str | bool | None = None
+    among: tuple[str, ...] = ()
+    after: str | bool | None = None
     sets: dict[str, str] = {}
     choices: dict[str, tuple[str, ...]] = {}
     references: tuple[NamedRow, ...] = ()
     parts: NamedParts | None = None
     swap: NewParts | None = None
     spread: GivenToParts | None = None
+    empty: tuple[str, ...] = ()
+    """Columns that must not be filled yet."""
+    ordered: tuple[tuple[str, str], ...] = ()
+    """Pairs of columns, dates of which the first is not later than the second once it is done."""
+    differ: tuple[str, ...] = ()
+    """Arguments that must differ from what the row has."""
+    later: tuple[str, ...] = ()
+    """Arguments, dates that must be later than what the row has."""
+    dates: tuple[str, ...] = ()
+    """Arguments that are dates, as YYYY-MM-DD."""
+    capacity: Capacity | None = None
+    adds: NewRow | None = None
 
 
 class ToolSpec(Record):

@@ -70,11 +70,12 @@ def numbered_key(table: Table) -> str | None:
     return table.primary_key if integer and re.search(r"(^|_)(id|no|number|nr)$", table.primary_key) else None
 
 
-def choose(found: Sequence[Design], most: int) -> list[Design]:
-    """At most `most` of them: what the theme's service has, a getter a table, one of each kind, then evenly."""
+def choose(found: Sequence[Design], most: int, others: Counter[str] | None = None) -> list[Design]:
+    """At most `most` of them: what the theme's service has, a getter a table, one of each kind, then evenly. `others`:
+    tools that the tables have already."""
     names: set[str] = set()
     chosen: list[Design] = []
-    held: Counter[str] = Counter()
+    held: Counter[str] = Counter(others)
 
     def take(design: Design) -> None:
         if len(chosen) < most and design.name not in names:

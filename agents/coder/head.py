@@ -18,12 +18,12 @@ FORMATS: tuple[FileFormat, ...] = ("csv", "json", "sqlite", "markdown")
 KINDS = {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}
 
 
-def tools_head(name: str, data: Data) -> str:
-    """Everything of tools.py that comes before the tools."""
+def tools_head(name: str, data: Data, days: bool = False) -> str:
+    """Everything of tools.py that comes before the tools. `days`: some of them take dates."""
     formats: list[FileFormat] = [f for f in FORMATS if any(t.format == f for t in data.tables)]
     head = TOOLS_HEAD.format(
         name=_plain(name),
-        imports=_imports(formats),
+        imports=_imports(formats, days),
         files=_mapping({t.name: _text(t.file) for t in data.tables}),
         keys=_mapping({t.name: _text(t.primary_key) for t in data.tables}),
         columns=_mapping({t.name: _columns(t) for t in data.tables}),
@@ -53,8 +53,14 @@ def tests_head(data: Data) -> str:
     return f"{head}\n\n{inspect.getsource(cells_of)}" if markdown else head
 
 
-def _imports(formats: Sequence[FileFormat]) -> str:
-    names = {"functools", "json", "math", *(name for f in formats for name in IMPORTS[f])}
+def _imports(formats: Sequence[FileFormat], days: bool) -> str:
+    names = {
+        *({"datetime"} if days else ()),
+        "functools",
+        "json",
+        "math",
+        *(name for f in formats for name in IMPORTS[f]),
+    }
     lines = [f"import {name}" for name in sorted(names)]
     return "\n".join([*lines, f"from contextlib import {'closing, ' if 'sqlite' in formats else ''}contextmanager"])
 

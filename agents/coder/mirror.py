@@ -24,7 +24,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "mean": ("aggregate",), "total": ("aggregate",), "top": ("top",), "highest": ("top",), "largest": ("top",),
     "most": ("top",), "best": ("top",), "add": ("create",), "create": ("create",), "register": ("create",),
     "new": ("create",), "update": ("update",), "set": ("update",), "change": ("update",), "edit": ("update",),
-    "delete": ("delete",), "remove": ("delete",), "cancel": ("delete",), "move": ("reassign",),
+    "delete": ("delete",), "remove": ("delete",), "move": ("reassign",),
     "transfer": ("reassign",), "trade": ("update",), "rate": ("update",), "assign": ("update",),
     "reassign": ("update",),
 }  # fmt: skip

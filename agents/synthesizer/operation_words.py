@@ -77,7 +77,13 @@ def order(world: World, action: Action, who: str, said: Mapping[str, str], pick:
     elif rule.spread is not None:
         used |= {rule.spread.argument}
         text = pick(SPREAD, words=named(world, rule.spread.argument), value=said[rule.spread.argument], who=who)
-    elif rule.sets and not rule.after:
+    elif rule.dates or rule.differ:
+        used |= {*rule.dates, *rule.differ}
+        text = pick(PLAIN, verb=verb, who=who)
+        text += "".join(
+            f" {'on' if a in rule.dates and a not in rule.later else 'to'} {said[a]}" for a in said if a in used
+        )
+    elif rule.sets and rule.after is None:
         used |= set(rule.sets)
         text = pick(SETS, pairs=joined([f"{column_words(a)} {said[a]}" for a in rule.sets]), who=who)
     else:

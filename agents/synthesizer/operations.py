@@ -20,9 +20,67 @@ MODELS = 20
 
 def open_to(rule: BusinessRule, row: Row) -> bool:
     """Whether the row's state allows the operation."""
+    if any(row.get(column) is not None for column in rule.empty):
+        return False
     if rule.status is None:
         return True
-    return bool(row.get(rule.status) == rule.needs if rule.needs else row.get(rule.status) != rule.after)
+    state = row.get(rule.status)
+    if rule.needs is not None:
+        return bool(state == rule.needs)
+    return state in rule.among if rule.among else bool(state != rule.after)
+
+
+def in_order(rule: BusinessRule, old: Row, new: Row) -> bool:
+    """Whether the days of the new row are in order, and what has to differ or to be later does."""
+    pairs = [(new.get(first), new.get(second)) for first, second in rule.ordered]
+    if any(first is not None and second is not None and first > second for first, second in pairs):
+        return False
+    if any(new.get(rule.sets[name]) == old.get(rule.sets[name]) for name in rule.differ):
+        return False
+    days = [(old.get(rule.sets[name]), new.get(rule.sets[name])) for name in rule.later]
+    return all(before is None or (after is not None and after > before) for before, after in days)
+
+
+def has_room(world: World, action: Action, arguments: dict[str, Any]) -> bool:
+    """Whether what the new row, or the row from now on, refers to can take one more."""
+    limit = action.rule.capacity if action.rule else None
+    if limit is None:
+        return True
+    key = arguments[limit.argument]
+    held = [r for r in world.where(action.table.name, limit.column, key) if not limit.empty or r[limit.empty] is None]
+    held = [r for r in held if not limit.status or r[limit.status] in limit.states]
+    return all(len(held) < parent[limit.limit] for parent in world.where(limit.table, limit.key, key))
+
+
+def placeable(world: World, action: Action, rng: random.Random) -> dict[str, Any] | None:
+    """Arguments with which a row can be added. None where none were found."""
+    rule, table = action.rule, action.table
+    assert rule is not None
+    for _ in range(MODELS):
+        model = rng.choice(world.rows[table.name])
+        values: dict[str, Any] = {}
+        for argument, column in rule.sets.items():
+            link = world.foreign_key(table.name, column)
+            values[argument] = rng.choice(world.rows[link.table])[link.target] if link else model.get(column)
+        row = {column: values[argument] for argument, column in rule.sets.items()}
+        fresh = table.primary_key not in row
+        if (
+            fresh
+            and all(map(statable, values.values()))
+            and in_order(rule, {}, row)
+            and has_room(world, action, values)
+        ):
+            return values
+    return None
+
+
+def added(action: Action, arguments: dict[str, Any]) -> Row:
+    """The row as it is added; a key that is given by itself is left out."""
+    rule = action.rule
+    assert rule is not None
+    assert rule.adds is not None
+    row: Row = dict.fromkeys(column.name for column in action.table.columns)
+    return row | rule.adds.fixed | {column: arguments[argument] for argument, column in rule.sets.items()}
 
 
 def arguments_for(world: World, action: Action, row: Row, rng: random.Random) -> dict[str, Any] | None:
@@ -71,7 +129,9 @@ def _new_values(world: World, action: Action, row: Row, rng: random.Random) -> d
     for _ in range(MODELS):
         model = rng.choice(rows)
         values = {argument: model.get(column) for argument, column in sets.items()}
-        if all(map(statable, values.values())) and any(row.get(c) != values[a] for a, c in sets.items()):
+        new = {**row, **{column: values[argument] for argument, column in sets.items()}}
+        sound = new != row and action.rule is not None and in_order(action.rule, row, new)
+        if sound and all(map(statable, values.values())) and has_room(world, action, values):
             return values
     return None
 
@@ -125,4 +185,4 @@ def after(action: Action, row: Row, arguments: dict[str, Any]) -> Row:
     rule = action.rule
     assert rule is not None
     new = {column: arguments[argument] for argument, column in rule.sets.items() if argument in arguments}
-    return {**row, **new, **({rule.status: rule.after} if rule.status and rule.after else {})}
+    return {**row, **new, **({rule.status: rule.after} if rule.status and rule.after is not None else {})}

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent_world.agents.synthesizer.plan_database import Tables, Undetermined, quoted
 from agent_world.agents.synthesizer.world import Action
-from agent_world.schema import BusinessRule, NamedParts
+from agent_world.schema import BusinessRule, NamedParts, NewRow
 from agent_world.tools.sql import sql_name
 
 
@@ -23,23 +23,94 @@ def rule_statements(tables: Tables, action: Action, given: Mapping[str, Any]) ->
     if len(found) != 1:
         raise Undetermined(f"{len(found)} rows of {table.name} are to be changed by {action.name} where one is meant")
     row = dict(zip(columns, found[0], strict=True))
-    _check_row(tables, rule, row, given)
+    _check_row(tables, rule, table.name, row, given)
     parts = _parts(tables, rule.parts, row, given[rule.parts.argument]) if rule.parts else []
     statements = list(_swapped(tables, rule, parts, given)) if rule.swap else []
     statements += _spread(rule, row, given)
     cells = {column: given[argument] for argument, column in rule.sets.items() if argument in given}
-    cells |= {rule.status: rule.after} if rule.status and rule.after else {}
+    cells |= {rule.status: rule.after} if rule.status and rule.after is not None else {}
     if cells:
         values = ", ".join(f"{sql_name(column)} = {quoted(value)}" for column, value in cells.items())
         statements.append(f"UPDATE {sql_name(table.name)} SET {values} WHERE {where}")
     return statements
 
 
-def _check_row(tables: Tables, rule: BusinessRule, row: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    if rule.status and rule.needs and row[rule.status] != rule.needs:
-        raise Undetermined(f"the {rule.status} is {row[rule.status]!r} where it has to be {rule.needs!r}")
-    if rule.status and not rule.needs and row[rule.status] == rule.after:
+def _check_state(rule: BusinessRule, row: Mapping[str, Any]) -> None:
+    filled = next((column for column in rule.empty if row[column] is not None), None)
+    if filled:
+        raise Undetermined(f"the {filled} is {row[filled]!r} already")
+    if rule.status is None:
+        return
+    state = row[rule.status]
+    if rule.needs is not None and state != rule.needs:
+        raise Undetermined(f"the {rule.status} is {state!r} where it has to be {rule.needs!r}")
+    if rule.among and state not in rule.among:
+        raise Undetermined(f"the {rule.status} is {state!r} where it has to be one of {', '.join(rule.among)}")
+    if rule.needs is None and not rule.among and state == rule.after:
         raise Undetermined(f"the {rule.status} is {rule.after!r} already")
+
+
+def check_days(rule: BusinessRule, row: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Raises `Undetermined` where new values come in the wrong order, or do not differ where they have to."""
+    for first, second in rule.ordered:
+        days = [new.get(column, row.get(column)) for column in (first, second)]
+        if None not in days and days[0] > days[1]:
+            raise Undetermined(f"the {second} {days[1]!r} is before the {first} {days[0]!r}")
+    for argument in (*rule.differ, *rule.later):
+        column = rule.sets[argument]
+        late = argument in rule.later and row[column] is not None and new[column] <= row[column]
+        if late or (argument in rule.differ and new[column] == row[column]):
+            raise Undetermined(f"the {column} {new[column]!r} is no new one for {row[column]!r}")
+
+
+def check_room(tables: Tables, rule: BusinessRule, table: str, given: Mapping[str, Any]) -> None:
+    """Raises `Undetermined` where what is referred to cannot take one more row of `table`."""
+    limit = rule.capacity
+    if limit is None:
+        return
+    value = quoted(given[limit.argument])
+    tests = [f"{sql_name(limit.column)} = {value}"]
+    tests += [f"{sql_name(limit.empty)} IS NULL"] if limit.empty else []
+    if limit.status:
+        tests.append(f"{sql_name(limit.status)} IN ({', '.join(map(quoted, limit.states))})")
+    held = tables.one(f"SELECT count(*) FROM {sql_name(table)} WHERE {' AND '.join(tests)}")
+    place = f"FROM {sql_name(limit.table)} WHERE {sql_name(limit.key)} = {value}"
+    room = tables.one(f"SELECT {sql_name(limit.limit)} {place}")
+    if room is None or held >= room:
+        raise Undetermined(f"{given[limit.argument]!r} of {limit.table} cannot take another row of {table}")
+
+
+def new_row(tables: Tables, action: Action, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The row that an operation adds with these arguments. Raises `Undetermined` where its conditions do not hold."""
+    rule, table = action.rule, action.table
+    assert rule is not None
+    assert rule.adds is not None
+    row: dict[str, Any] = dict.fromkeys(column.name for column in table.columns)
+    row |= rule.adds.fixed | {column: given[argument] for argument, column in rule.sets.items()}
+    check_days(rule, {}, row)
+    check_room(tables, rule, table.name, given)
+    for link in table.foreign_keys:
+        test = f"{sql_name(link.target)} = {quoted(row[link.column])}"
+        if row[link.column] is not None and not tables.one(f"SELECT count(*) FROM {sql_name(link.table)} WHERE {test}"):
+            raise Undetermined(f"{row[link.column]!r} is none of the {link.table}")
+    if rule.adds.numbered:
+        row[table.primary_key] = _next_key(tables, action, rule.adds)
+    return row
+
+
+def _next_key(tables: Tables, action: Action, adds: NewRow) -> Any:
+    key, table = sql_name(action.table.primary_key), sql_name(action.table.name)
+    number = f"CAST(substr({key}, {len(adds.prefix) + 1}) AS INTEGER)" if adds.prefix else key
+    following = tables.one(f"SELECT max({number}) FROM {table}") + 1
+    return f"{adds.prefix}{following:0{adds.width}d}" if adds.prefix else following
+
+
+def _check_row(
+    tables: Tables, rule: BusinessRule, table: str, row: Mapping[str, Any], given: Mapping[str, Any]
+) -> None:
+    _check_state(rule, row)
+    check_days(rule, row, {column: given[argument] for argument, column in rule.sets.items() if argument in given})
+    check_room(tables, rule, table, given)
     for named in rule.references:
         test = f"{sql_name(named.key)} = {quoted(given[named.argument])}"
         if named.shared:

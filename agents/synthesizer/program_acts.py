@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer import program_orders as frames
-from agent_world.agents.synthesizer.operations import arguments_for
+from agent_world.agents.synthesizer.operations import after, arguments_for, in_order, open_to
 from agent_world.agents.synthesizer.program_figures import decision
 from agent_world.agents.synthesizer.program_parts import Crowd, Room, Sketch, draw_crowd
 from agent_world.agents.synthesizer.program_reads import tell
@@ -100,9 +100,12 @@ def _open(crowd: Crowd, action: Action) -> p.Selection | None:
         return None
     if rule.status is None:
         return crowd.whole
-    if rule.needs is None:
+    if rule.needs is None or rule.empty:
         return None
-    test = p.Test(attr=p.Attr(column=rule.status), comparison="=", value=rule.needs)
+    attr = p.Attr(column=rule.status)
+    if attr not in {quality.attr for quality in crowd.qualities}:  # the group is made by it
+        return crowd.whole if all(open_to(rule, row) for row in crowd.rows) else None
+    test = p.Test(attr=attr, comparison="=", value=rule.needs)
     return p.Selection(group=crowd.group, tests=(test,))
 
 
@@ -114,6 +117,10 @@ def _values(room: Room, action: Action, rows: list[Row]) -> tuple[tuple[str, p.S
     for named in action.rule.references if action.rule else ():
         if named.shared and len({row.get(named.shared[0]) for row in rows}) > 1:
             return None
+    if any(not in_order(action.rule, row, after(action, row, found)) for row in rows if action.rule):
+        return None
+    if len(rows) > 1 and action.rule and action.rule.capacity:
+        return None
     return tuple((argument, p.Constant(value=value)) for argument, value in found.items())
 
 

@@ -61,6 +61,8 @@ def swapped_part(room: Room) -> Sketch | None:
     if old is None or part is None or stock is None:
         return None
     flag = rule.swap.flag
+    if flag and p.Attr(column=flag) not in {quality.attr for quality in stock.qualities}:
+        return None  # the list does not show which of them there are
     tests = (p.Test(attr=p.Attr(column=flag), comparison="=", value=True),) if flag else ()
     new = _leader(room, stock, p.Selection(group=stock.group, tests=tests))
     target = _row_of(stock, new) if new else None

@@ -50,7 +50,7 @@ class Bias:
 def walk(world: World, graph: nx.DiGraph, bias: Bias, rng: random.Random) -> Trail | None:
     """A short one. None when it got stuck before it showed anything."""
     wanted = rng.randint(*LENGTHS)
-    writers = [*world.of(*WRITES), *world.operations]
+    writers = [*world.of(*WRITES), *world.operations, *world.placings]
     writing = bool(writers) and rng.random() < bias.writing_in(world)
     trail = Trail()
     here: str | None = None

@@ -130,7 +130,12 @@ class World:
     @property
     def operations(self) -> list[Action]:
         """Business operations: tools that change rows under conditions of their own."""
-        return [a for a in self.actions if a.rule is not None]
+        return [a for a in self.actions if a.rule is not None and a.rule.adds is None]
+
+    @property
+    def placings(self) -> list[Action]:
+        """Business operations that add a row under conditions."""
+        return [a for a in self.actions if a.rule is not None and a.rule.adds is not None]
 
     def action(self, tool: str) -> Action | None:
         return next((a for a in self.actions if a.name == tool), None)
@@ -196,6 +201,8 @@ def read_action(tables: dict[str, Table], tool: ToolSpec) -> Action | None:
         column = own_column(table, operation, target)
         if column is None:
             return None
+        if rule and rule.adds:
+            continue
         if operation.kind == "create" or (operation.kind == "update" and column != table.primary_key):
             values[argument] = column
         elif (rule or operation.kind in ("get", "update", "delete")) and column == table.primary_key:

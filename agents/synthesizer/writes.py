@@ -6,7 +6,7 @@ from typing import Any
 
 from agent_world.agents.synthesizer.meaning import Command, Subject
 from agent_world.agents.synthesizer.moves import known, statable
-from agent_world.agents.synthesizer.operations import after, arguments_for, doable
+from agent_world.agents.synthesizer.operations import added, after, arguments_for, doable, placeable
 from agent_world.agents.synthesizer.trail import Move, Thing, Trail
 from agent_world.agents.synthesizer.world import Action, Row, World
 from agent_world.schema import Argument, Column, Table, Value
@@ -20,6 +20,8 @@ def write_moves(world: World, trail: Trail, action: Action, rng: random.Random) 
             return [
                 m for target in _targets(world, trail, action, rng) for m in _update(world, trail, action, rng, *target)
             ]
+    if action.rule is not None and action.rule.adds is not None:
+        return list(_place(world, trail, action, rng))
     if action.rule is not None:
         return list(_operate(world, trail, action, rng))
     free = [t for t in _targets(world, trail, action, rng) if not referenced(world, action.table, t[0].row)]
@@ -82,6 +84,18 @@ def _operate(world: World, trail: Trail, action: Action, rng: random.Random) -> 
         command = Command("do", name, subject, tuple(values.items()), tells, link=action.name)
         arguments: dict[str, Argument] = {action.key: given, **{a: Value(value=v) for a, v in values.items()}}
         yield Move(action, arguments, kind, thing=done, command=command)
+
+
+def _place(world: World, trail: Trail, action: Action, rng: random.Random) -> Iterator[Move]:
+    """A row is added; what it is called, or what it starts with, is asked for."""
+    values = placeable(world, action, rng)
+    if values is None:
+        return
+    table, row = action.table, added(action, values)
+    thing = known(row, action, len(trail.moves), Subject("key", table.name, table.primary_key, None))
+    pairs = tuple((action.values[argument], value) for argument, value in values.items())
+    command = Command("add", table.name, None, pairs, (table.primary_key,))
+    yield Move(action, {a: Value(value=v) for a, v in values.items()}, thing=thing, command=command)
 
 
 def _delete(

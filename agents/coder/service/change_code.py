@@ -4,6 +4,17 @@ from agent_world.agents.coder.data import Data
 from agent_world.agents.coder.draft import WrittenTool
 from agent_world.agents.coder.service.change import Change, Parts, Swap
 from agent_world.agents.coder.service.change_tests import change_cases
+from agent_world.agents.coder.service.conditions import (
+    changed,
+    dated,
+    day_words,
+    earlier,
+    fuller,
+    parent_noun,
+    said_of,
+    shown_state,
+    state_lines,
+)
 from agent_world.agents.coder.service.details import (
     PYTHON,
     Details,
@@ -29,7 +40,7 @@ def write_change(real: Real, data: Data, change: Change, details: Details, seed:
         return None
     table, text = change.table, describe(real, change)
     operation = Operation(
-        kind="custom", table=table.name, column=change.status if change.after else None, function="change",
+        kind="custom", table=table.name, column=change.status if change.after is not None else None, function="change",
         inputs={change.key: f"{table.name}.{table.primary_key}"},
         outputs={c.name: f"{table.name}.{c.name}" for c in table.columns},
     )  # fmt: skip
@@ -53,13 +64,10 @@ def describe(real: Real, change: Change) -> str:
     """In our own words: only what it does here."""
     one, verb = noun(change.table), real.words[0]
     said = [f"{verb.capitalize()} {_what(change)}, by its {words(change.table.primary_key)}."]
-    if change.needs:
-        said.append(f"Fails with wrong_state unless its {words(change.status or '')} is '{change.needs}'.")
-    elif change.after:
-        said.append(f"Fails with wrong_state where its {words(change.status or '')} is '{change.after}' already.")
+    said += said_of(change)
     said += _conditions(change)
-    if change.after:
-        said.append(f"Its {words(change.status or '')} becomes '{change.after}'.")
+    if change.after is not None:
+        said.append(f"Its {words(change.status or '')} becomes {shown_state(change.after)}.")
     kept = [words(name) for name in (*change.choices, *_unkept(change))]
     if kept:
         said.append(f"The {listed(tuple(kept))} {'is' if len(kept) == 1 else 'are'} checked, not stored.")
@@ -72,7 +80,7 @@ def _what(change: Change) -> str:
         return f"{nouns(change.parts.table)} of {one}"
     if change.spread:
         return f"the {words(change.spread.column)} of all {nouns(change.spread.table)} of {one}"
-    if change.sets and not change.after:
+    if change.sets and change.after is None and not change.conditional:
         return f"the {listed(tuple(words(c) for c in change.sets.values()))} of {one}"
     return one
 
@@ -103,8 +111,16 @@ def _inputs(real: Real, change: Change) -> dict[str, Schema]:
     found: dict[str, Schema] = {}
     for name in real.required:
         said = " ".join(str(real.parameters[name].get("description", "")).split())
-        found[name] = {**_kind(change, name), "description": said or f"The {words(name)}."}
+        said = said or f"The {_called(change, name)}."
+        day = ", as YYYY-MM-DD" if name in change.dates and "YYYY" not in said else ""
+        found[name] = {**_kind(change, name), "description": f"{said.rstrip('.')}{day}." if day else said}
     return found
+
+
+def _called(change: Change, name: str) -> str:
+    if name in change.differ or name in change.later:
+        return f"new {day_words(change.sets[name]) if name in change.dates else words(change.sets[name])}"
+    return day_words(change.sets[name]) if name in change.dates else words(name)
 
 
 def _kind(change: Change, name: str) -> Schema:
@@ -116,6 +132,8 @@ def _kind(change: Change, name: str) -> Schema:
     if name in change.references:
         other = change.references[name].table
         return {"type": other.column(other.primary_key).type}
+    if name in change.dates:
+        return {"type": "string", "format": "date"}
     if name in change.sets:
         column = table.column(change.sets[name])
         filled = column.type == "string" and name not in change.may_be_empty
@@ -131,7 +149,7 @@ def _kind(change: Change, name: str) -> Schema:
 def _body(change: Change, details: Details) -> Lines:
     find = _find(change.table, change.key)
     lines = [f"row = {find}", f"{details.helper}(row)  # every table that is needed can be read, before any is written"]
-    lines += _state(change)
+    lines += state_lines(change)
     for name, options in change.choices.items():
         lines.append(f'_checked("{name}", {name}, str, choices={list(options)!r})')
     lines += _values(change)
@@ -145,16 +163,6 @@ def _find(table: Table, argument: str) -> str:
     return f'_find("{table.name}", "{table.primary_key}", {argument}, "{noun(table)}")'
 
 
-def _state(change: Change) -> Lines:
-    column, one = change.status, noun(change.table)
-    if not column or not (change.needs or change.after):
-        return []
-    test = f'row["{column}"] != {change.needs!r}' if change.needs else f'row["{column}"] == {change.after!r}'
-    said = f"it must be {change.needs}" if change.needs else "nothing is left to do"
-    now = f'{{row["{column}"]!r}}'.replace('"', "'")
-    return [f"if {test}:", f'    raise ToolError("wrong_state", f"The {one} is {now}; {said}.")']
-
-
 def _values(change: Change) -> Lines:
     lines: Lines = []
     for name, column in change.sets.items():
@@ -165,11 +173,17 @@ def _values(change: Change) -> Lines:
                 f'    raise ToolError("invalid_value", "{name} must be of type str.")',
             ]
         else:
-            lines.append(f'{name} = _checked("{name}", {name}, {kind})')
+            lines.append(dated(name) if name in change.dates else f'{name} = _checked("{name}", {name}, {kind})')
         link = next((k for k in change.table.foreign_keys if k.column == column), None)
         if link:
-            lines.append(f'_find("{link.table}", "{link.target}", {name}, "{words(column)}")')
-    return lines
+            limited = "other = " if change.limit and change.limit.argument == name else ""
+            lines.append(f'{limited}_find("{link.table}", "{link.target}", {name}, "{parent_noun(link)}")')
+    return [*lines, *changed(change), *earlier(change.ordered, _sources(change)), *fuller(change.table, change.limit)]
+
+
+def _sources(change: Change) -> dict[str, str]:
+    """Column -> the code that gives its new value."""
+    return {column: argument for argument, column in change.sets.items()}
 
 
 def _references(change: Change) -> Lines:
@@ -241,6 +255,6 @@ def _writes(change: Change) -> Lines:
             f'_set("{spread.table.name}", found, "{spread.column}", {spread.argument})',
         ]
     lines += [f'_set("{change.table.name}", [{change.key}], "{c}", {name})' for name, c in change.sets.items()]
-    if change.after:
+    if change.after is not None:
         lines.append(f'_set("{change.table.name}", [{change.key}], "{change.status}", {change.after!r})')
     return lines

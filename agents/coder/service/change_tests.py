@@ -9,6 +9,13 @@ from typing import Any
 from agent_world.agents.coder.cases import Case, assigned, checked, unknown
 from agent_world.agents.coder.data import Data, Row, cell
 from agent_world.agents.coder.service.change import Change, Parts, Reference, Swap
+from agent_world.agents.coder.service.condition_tests import (
+    allowed_rows,
+    bad_states,
+    bad_values,
+    filled_up,
+    fitting_values,
+)
 from agent_world.agents.coder.service.details import Details, expected
 from agent_world.agents.coder.service.real import Real, part_name
 from agent_world.schema import Table
@@ -40,6 +47,7 @@ def change_cases(real: Real, data: Data, change: Change, details: Details, seed:
     for shows, code, bad in _refusals(data, change, samples[0], rng):
         given = samples[0].given | bad
         found.append(Case(shows, (*assigned("given", given), f'refused("{code}", tools.{real.name}, **given)')))
+    found += filled_up(data, change, real.name)
     given = samples[0].given
     broken = f"broken({_tables(change, details)!r}, tools.{real.name}, **given)"
     return [*found, Case("without its tables is broken", (*assigned("given", given), broken))]
@@ -56,15 +64,12 @@ def _tables(change: Change, details: Details) -> list[str]:
 
 
 def _samples(data: Data, change: Change, rng: random.Random) -> list[Sample]:
-    where = f"WHERE {sql_name(change.status or '')} = ?" if change.needs else ""
-    rows = data.select(change.table, where, *([change.needs] if change.needs else []))
+    rows = allowed_rows(data, change)
     rng.shuffle(rows)
     found: list[Sample] = []
     for row in rows:
         if len(found) == SAMPLES:
             break
-        if not change.needs and change.after and row[change.status or ""] == change.after:
-            continue
         sample = _sample(data, change, row, rng)
         if sample is not None:
             found.append(sample)
@@ -74,10 +79,12 @@ def _samples(data: Data, change: Change, rng: random.Random) -> list[Sample]:
 def _sample(data: Data, change: Change, row: Row, rng: random.Random) -> Sample | None:
     given: Given = {change.key: row[change.table.primary_key]}
     given |= {name: options[0] for name, options in change.choices.items()}
-    for name, column in change.sets.items():
-        others = sorted({v for v in data.values(change.table, column) if v and v != row[column]}, key=repr)
-        given[name] = rng.choice(others) if others else row[column]
-    if change.sets and all(given[name] == row[column] for name, column in change.sets.items()):
+    for name in change.sets:
+        options = fitting_values(data, change, row, name)
+        if not options:
+            return None
+        given[name] = rng.choice(options)
+    if change.sets and change.after is None and all(given[name] == row[c] for name, c in change.sets.items()):
         return None
     for name, reference in change.references.items():
         fit = _fitting(data, reference, row)
@@ -126,7 +133,7 @@ def _succeeds(real: Real, data: Data, change: Change, details: Details, sample: 
     parts_after = dict(_parts_after(data, change, sample))
     table, row = change.table, sample.row
     after = row | {column: sample.given[name] for name, column in change.sets.items()}
-    after |= {change.status: change.after} if change.after and change.status else {}
+    after |= {change.status: change.after} if change.after is not None and change.status else {}
     whole = expected(data, details, row) | after
     changes: dict[str, Row] = {}
     for (name, key), (part, new) in parts_after.items():
@@ -162,15 +169,19 @@ def _parts_after(data: Data, change: Change, sample: Sample) -> Iterator[tuple[t
 def _refusals(data: Data, change: Change, sample: Sample, rng: random.Random) -> Iterator[tuple[str, str, Given]]:
     table, key = change.table, change.table.primary_key
     yield "refuses an unknown key", "not_found", {change.key: unknown(data.values(table, key), table.column(key))}
-    wrong = _in_another_state(data, change)
-    if wrong is not None:
-        yield "refuses another state", "wrong_state", {change.key: wrong[key]}
+    yield from bad_states(data, change)
+    yield from bad_values(data, change, sample.row)
     for name in change.choices:
         yield f"refuses an unknown {name}", "invalid_value", {name: "for no reason at all"}
     for name, column in change.sets.items():
         if name not in change.may_be_empty:
             kind = table.column(column).type
             yield f"refuses a wrong type of {name}", "invalid_value", {name: 7 if kind == "string" else "many"}
+        link = next((k for k in table.foreign_keys if k.column == column), None)
+        if link:
+            parent = data.table(link.table)
+            missing = unknown(data.values(parent, link.target), parent.column(link.target))
+            yield f"refuses an unknown {name}", "not_found", {name: missing}
     for name, reference in change.references.items():
         other = reference.table
         missing = unknown(data.values(other, other.primary_key), other.column(other.primary_key))
@@ -180,14 +191,6 @@ def _refusals(data: Data, change: Change, sample: Sample, rng: random.Random) ->
             yield f"refuses {name} of another", "not_allowed", {name: foreign[other.primary_key]}
     if change.parts:
         yield from _bad_parts(data, change, change.parts, sample, rng)
-
-
-def _in_another_state(data: Data, change: Change) -> Row | None:
-    if not change.status or not (change.needs or change.after):
-        return None
-    sign = "!=" if change.needs else "="
-    found = data.select(change.table, f"WHERE {sql_name(change.status)} {sign} ?", change.needs or change.after)
-    return found[0] if found else None
 
 
 def _foreign(data: Data, reference: Reference, row: Row) -> Row | None:

@@ -165,7 +165,8 @@ PYTHON = {"integer": "int", "number": "float", "string": "str", "boolean": "bool
 def tool_spec(
     real: Real, text: str, inputs: Schema, output: Schema, operation: Operation | None, reads: bool
 ) -> ToolSpec:
-    meta: dict[str, Any] = {"agent_world/mirrors": {"tool": real.name, "left_out": real.left_out}}
+    mirrors = {"agent_world/mirrors": {"tool": real.name, "left_out": real.left_out}}
+    meta: dict[str, Any] = {} if real.offered else mirrors
     if operation:
         meta["agent_world/operation"] = operation.model_dump(mode="json")
     return ToolSpec(

@@ -11,16 +11,19 @@ from agent_world.agents.coder.words import many, one
 from agent_world.schema import ForeignKey, Table, ToolSpec
 from agent_world.tools.tables import singular, snake_case
 
-LOCALS = {"row", "found", "part", "parts", "chosen", "left", "new", "new_rows", "other", "place", "name"}
+LOCALS = {"row", "found", "part", "parts", "chosen", "left", "new", "new_rows", "other", "place", "name", "held",
+          "rows", "new_key", "r"}  # fmt: skip
 """Names that the written code uses itself."""
 
 
 @dataclass(frozen=True)
 class Real:
-    """`siblings` are all tools of the service, this one among them."""
+    """`siblings` are all tools of the service, this one among them. `offered`: no service asked for it, the data
+    does."""
 
     spec: ToolSpec
     siblings: tuple[ToolSpec, ...]
+    offered: bool = False
 
     @property
     def name(self) -> str:

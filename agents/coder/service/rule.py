@@ -1,7 +1,9 @@
 """A business operation as it is kept with its tool, for those who make and check tasks of it."""
 
 from agent_world.agents.coder.service.change import Change
-from agent_world.schema import BusinessRule, GivenToParts, NamedParts, NamedRow, NewParts
+from agent_world.agents.coder.service.lifecycle import Limit
+from agent_world.agents.coder.service.place import Place
+from agent_world.schema import BusinessRule, Capacity, GivenToParts, NamedParts, NamedRow, NewParts, NewRow
 
 
 def rule_of(change: Change) -> BusinessRule:
@@ -10,8 +12,27 @@ def rule_of(change: Change) -> BusinessRule:
         for name, r in change.references.items()
     ]
     return BusinessRule(
-        status=change.status, needs=change.needs, after=change.after, sets=change.sets, choices=change.choices,
-        references=tuple(named), parts=_parts(change), swap=_swap(change), spread=_spread(change),
+        status=change.status, needs=change.needs, among=change.among, after=change.after, sets=change.sets,
+        choices=change.choices, references=tuple(named), parts=_parts(change), swap=_swap(change),
+        spread=_spread(change), empty=change.empty, ordered=change.ordered, differ=change.differ, later=change.later,
+        dates=change.dates, capacity=_capacity(change.limit),
+    )  # fmt: skip
+
+
+def rule_of_new(place: Place) -> BusinessRule:
+    numbered = place.prefix is not None
+    adds = NewRow(fixed=place.fixed, numbered=numbered, prefix=place.prefix or "", width=place.width)
+    return BusinessRule(
+        sets=place.sets, ordered=place.ordered, dates=place.dates, capacity=_capacity(place.limit), adds=adds
+    )
+
+
+def _capacity(limit: Limit | None) -> Capacity | None:
+    if limit is None:
+        return None
+    return Capacity(
+        argument=limit.argument, table=limit.link.table, key=limit.link.target, limit=limit.column,
+        column=limit.link.column, empty=limit.empty, status=limit.status, states=limit.states if limit.status else (),
     )  # fmt: skip
 
 

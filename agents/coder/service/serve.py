@@ -1,13 +1,14 @@
 """Which of the theme's real tools are made to work here, and why the others are not."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from agent_world.agents.coder.data import Data
 from agent_world.agents.coder.draft import WrittenTool
 from agent_world.agents.coder.service.calculate import is_calculator, write_calculator
-from agent_world.agents.coder.service.change import NotServed, plan_change
+from agent_world.agents.coder.service.change import Change, NotServed
 from agent_world.agents.coder.service.change_code import write_change
+from agent_world.agents.coder.service.conditions import DATE_HELPER
 from agent_world.agents.coder.service.details import (
     Details,
     details_of,
@@ -16,8 +17,16 @@ from agent_world.agents.coder.service.details import (
     write_details,
 )
 from agent_world.agents.coder.service.find import plan_find, write_find
+from agent_world.agents.coder.service.offers import offers
+from agent_world.agents.coder.service.place import Place, plan_place
+from agent_world.agents.coder.service.place_code import write_place
+from agent_world.agents.coder.service.plan_change import plan_change
 from agent_world.agents.coder.service.real import Real, keyed
 from agent_world.schema import Theme, ToolSpec
+
+OFFERS = 5
+"""One tool in so many may be an operation that only the data asks for."""
+Plan = Change | Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +36,103 @@ class Served:
     """Functions that they share, for the head of tools.py."""
     shown: frozenset[str]
     """Tables that one of them shows by key, so that no plain getter is needed."""
+    governed: frozenset[tuple[str, str]]
+    """Table and column that only an operation may change, so that no plain update may; the column is empty where one
+    takes rows on, so that no plain creation may."""
+
+    @property
+    def days(self) -> bool:
+        return DATE_HELPER in self.helpers
 
 
-def serve(data: Data, theme: Theme, seed: int) -> Served:
-    """The tools in the theme's order."""
-    wholes = _wholes(data, theme)
-    used: dict[str, Details] = {}
-    tools: list[WrittenTool] = []
+@dataclass(slots=True)
+class _Writer:
+    """What has been written so far."""
+
+    data: Data
+    seed: int
+    wholes: Mapping[str, Details]
+    used: dict[str, Details] = field(default_factory=dict)
+    plans: list[Plan] = field(default_factory=list)
+    tools: list[WrittenTool] = field(default_factory=list)
+
+    def plan(self, real: Real, plan: Plan) -> WrittenTool | None:
+        if isinstance(plan, Place):
+            tool = write_place(real, self.data, plan, self.seed)
+        else:
+            details = self.wholes.get(plan.table.name) or details_of(self.data, plan.table)
+            tool = write_change(real, self.data, plan, details, self.seed)
+            if tool is not None:
+                self.used[plan.table.name] = details
+        if tool is not None:
+            self.plans.append(plan)
+        return tool
+
+    def real(self, real: Real) -> WrittenTool | None:
+        """Raises `NotServed`."""
+        data = self.data
+        if is_calculator(real):
+            return write_calculator(real, self.seed)
+        details = plan_details(real, data)
+        if details is not None:
+            details = self.wholes[details.table.name]
+            self.used[details.table.name] = details
+            return write_details(real, data, details, self.seed)
+        find = plan_find(real, data)
+        if find is not None:
+            return write_find(real, data, find, self.seed)
+        plan = plan_operation(real, data)
+        return self.plan(real, plan) if plan is not None else None
+
+
+def serve(data: Data, theme: Theme, seed: int, most: int) -> Served:
+    """The theme's tools in its order, then operations that the data asks for; `most`: of all tools there will be."""
+    writer = _Writer(data, seed, _wholes(data, theme))
     for real in reals(theme):
         try:
-            made = _make(real, data, seed, wholes, used) if real.writable else None
+            made = writer.real(real) if real.writable else None
         except NotServed:
             made = None
         if made is not None:
-            tools.append(made)
-    return Served(tuple(tools), tuple(helper_source(details) for details in used.values()), frozenset(wholes))
+            writer.tools.append(made)
+    _offer(writer, frozenset(spec.name for spec in theme.tools), most // OFFERS)
+    helpers = [helper_source(details) for details in writer.used.values()]
+    if any(plan.dates for plan in writer.plans):
+        helpers.insert(0, DATE_HELPER)
+    governed = frozenset(pair for plan in writer.plans for pair in _governed(plan))
+    return Served(tuple(writer.tools), tuple(helpers), frozenset(writer.wholes), governed)
+
+
+def _offer(writer: _Writer, taken: frozenset[str], most: int) -> None:
+    """At most so many; none on a table of which the service has operations of its own."""
+    own = {plan.table.name for plan in writer.plans}
+    left = most
+    for offer in offers(writer.data, taken):
+        made = writer.plan(offer.real, offer.plan) if left > 0 and offer.plan.table.name not in own else None
+        if made is not None:
+            writer.tools.append(made)
+            left -= 1
+
+
+def _governed(plan: Plan) -> Iterator[tuple[str, str]]:
+    if isinstance(plan, Place):
+        yield plan.table.name, ""
+    else:
+        conditional = plan.after is not None or plan.conditional
+        columns = [*plan.sets.values(), *([plan.status] if plan.status else [])] if conditional else []
+        yield from ((plan.table.name, column) for column in columns)
+
+
+def plan_operation(real: Real, data: Data) -> Plan | None:
+    """None for a tool that is no operation of a kind known here. Raises `NotServed`."""
+    try:
+        placed = plan_place(real, data)
+    except NotServed:
+        changed = plan_change(real, data)
+        if changed is not None:
+            return changed
+        raise
+    return placed or plan_change(real, data)
 
 
 def reals(theme: Theme) -> list[Real]:
@@ -54,29 +145,6 @@ def _wholes(data: Data, theme: Theme) -> dict[str, Details]:
     return {details.table.name: details for details in reversed(found) if details}
 
 
-def _make(
-    real: Real, data: Data, seed: int, wholes: Mapping[str, Details], used: dict[str, Details]
-) -> WrittenTool | None:
-    if is_calculator(real):
-        return write_calculator(real, seed)
-    details = plan_details(real, data)
-    if details is not None:
-        details = wholes[details.table.name]
-        used[details.table.name] = details
-        return write_details(real, data, details, seed)
-    find = plan_find(real, data)
-    if find is not None:
-        return write_find(real, data, find, seed)
-    change = plan_change(real, data)
-    if change is None:
-        return None
-    details = wholes.get(change.table.name) or details_of(data, change.table)
-    tool = write_change(real, data, change, details, seed)
-    if tool is not None:
-        used[change.table.name] = details
-    return tool
-
-
 def unserved(data: Data, theme: Theme, made: Iterable[ToolSpec]) -> dict[str, str]:
     """Real tool -> why no tool of the environment is it; for all that none of `made` mirrors."""
     known = {str(spec.meta.get("agent_world/mirrors", {}).get("tool")) for spec in made}
@@ -87,7 +155,7 @@ def _reason(real: Real, data: Data) -> str:
     if not real.writable:
         return "its name, or an argument's, cannot be had in Python code"
     try:
-        change = plan_change(real, data)
+        change = plan_operation(real, data)
     except NotServed as reason:
         return str(reason)
     if change is not None:

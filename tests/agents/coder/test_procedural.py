@@ -97,7 +97,7 @@ def test_schemas_are_typed_closed_and_described(library: Bundle) -> None:
         )
     assert specs(library)["list_books_by_genre"].input_schema["properties"]["genre"]["enum"][0] == "adventure"
     assert specs(library)["update_book_copies"].input_schema["properties"]["copies"]["minimum"] == 0
-    assert "loan_id" not in specs(library)["create_loan"].input_schema["properties"]
+    assert "loan_id" not in specs(library)["place_loan"].input_schema["properties"]
 
 
 @pytest.mark.parametrize("most", [5, 12])
@@ -172,7 +172,7 @@ async def test_refusals_have_stable_codes_and_change_nothing(library: Bundle, ru
         ("list_loans_by_book", {"book_id": "B999"}, "not_found"),
         ("list_books_by_genre", {"genre": "horror", "limit": True}, "invalid_arguments"),
         ("update_book_copies", {"book_id": "B001", "copies": -1}, "invalid_arguments"),
-        ("create_loan", {"book_id": "B999", "member_id": "M01", "lent": "2025-05-01", "fine": 0.0}, "not_found"),
+        ("place_loan", {"book_id": "B999", "member_id": "M01", "lent": "2025-05-01"}, "not_found"),
         ("reassign_loans_book", {"from_book_id": "B001", "to_book_id": "B001"}, "invalid_value"),
     ]
     for tool, arguments, code in asked:
@@ -197,8 +197,8 @@ def test_no_tool_is_written_that_the_data_would_always_refuse(library: Bundle) -
 
 async def test_a_new_row_gets_the_next_number_and_stands_last(library: Bundle, runtime: Runtime) -> None:
     instance = await runtime.open(library.root)
-    given = {"book_id": "B002", "member_id": "M01", "lent": "2025-05-01", "fine": 0}
-    made = await instance.call("create_loan", given)
+    given = {"book_id": "B002", "member_id": "M01", "lent": "2025-05-01"}
+    made = await instance.call("place_loan", given)
     assert made.value == {"loan_id": 26, **given, "returned": None, "fine": 0.0}
     (change,) = (await instance.diff()).changes
     assert (change.table, change.key, change.kind) == ("loans", "26", "added")
