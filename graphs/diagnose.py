@@ -23,6 +23,7 @@ from agent_world.agents.diagnoser.failures import Failure, classify
 from agent_world.agents.diagnoser.gold import gold_calls
 from agent_world.agents.diagnoser.llm import ModelDiagnoser
 from agent_world.agents.diagnoser.procedural import StatisticalDiagnoser
+from agent_world.errors import ModelError
 from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
 from agent_world.memory.store import Bundle, read_record, read_records, write_record, write_records
 from agent_world.schema import Diagnosis, Origin, Trajectory, Weakness
@@ -96,7 +97,11 @@ async def guide(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     async with use_deps(runtime.context) as deps:
         folder = folder_of(deps, state["round"])
         evidence = await asyncio.to_thread(read_record, folder / "evidence.json", Evidence)
-        diagnosis = await conclude(evidence, open_diagnoser(deps), deps.settings.seed)
+        try:
+            diagnosis = await conclude(evidence, open_diagnoser(deps), deps.settings.seed)
+        except ModelError as error:
+            deps.note(f"diagnosis: {error} Rates and counts alone decide.")
+            diagnosis = await conclude(evidence, StatisticalDiagnoser(), deps.settings.seed)
         path = folder / "diagnosis.json"
         await asyncio.to_thread(write_record, path, diagnosis)
         return {
@@ -128,7 +133,7 @@ def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
 async def diagnose(number: int, trajectories: Sequence[Trajectory], bundles: Sequence[Bundle], deps: Deps) -> Diagnosis:
     """Diagnose round `number` from the scored `trajectories` in `bundles`, which lie in the workspace of `deps`.
 
-    Runs of other environments are left aside. Raises `SandboxError`, and `ModelError` with the `llm` engine.
+    Runs of other environments are left aside. Raises `SandboxError`; where a model fails, statistics decide.
     """
     names = {bundle.id for bundle in bundles}
     path = folder_of(deps, number) / "trajectories.jsonl"

@@ -8,6 +8,8 @@ from agent_world.agents.themes import salient
 from agent_world.schema import Record
 
 WORDS = 2
+LONGEST = 60
+"""Characters of a label."""
 
 
 class Labeller(Protocol):
@@ -35,7 +37,7 @@ class Naming(Record):
 
 
 class LlmLabeller:
-    """A model names each group from its members (section 3.1)."""
+    """A model names each group from its members (section 3.1). Raises `ModelError`."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -45,7 +47,8 @@ class LlmLabeller:
         for number, texts in groups.items():
             members = "\n".join(f"- {text[:300]}" for text in texts[:10])
             ask = f"Name the category that these tool environments belong to, in two or three words:\n{members}"
-            named[number] = (await self.model.structured(Naming, [("user", ask)])).label.strip() or "Other"
+            label = " ".join((await self.model.structured(Naming, [("user", ask)])).label.split())
+            named[number] = label[:LONGEST].strip() or "Other"
         return _distinct(named)
 
 
