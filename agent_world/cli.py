@@ -118,7 +118,9 @@ def search(
     from agent_world.memory.index import search_workspace
 
     settings = load_settings(config, overrides or [])
-    hits = search_workspace(open_store(settings).workspace, query, limit, config=settings.index)
+    if not (settings.workspace / "themes.jsonl").exists():
+        open_store(settings)
+    hits = search_workspace(settings.workspace, query, limit, config=settings.index)
     rows = [{"score": f"{h.score:.2f}", "kind": h.kind, "id": h.id, "text": h.text[:90]} for h in hits]
     show(rows, machine)
 

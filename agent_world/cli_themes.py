@@ -46,20 +46,42 @@ def add_theme(
     ],
     config: Config = DEFAULT,
     kind: Annotated[str | None, typer.Option(help="mcp, servers, tool_docs or prd, where it cannot be told.")] = None,
-    name: Annotated[str | None, typer.Option(help="The theme's name, for an MCP server.")] = None,
+    name: Annotated[str | None, typer.Option(help="The theme's name, where the source has none or another.")] = None,
+    header: Annotated[
+        list[str] | None,
+        typer.Option(help="'Name: value' for an address; ${NAME} in it is read from the environment each time."),
+    ] = None,
 ) -> None:
-    """Add a source to the workspace; it is read at once, so a wrong one is refused."""
-    from agent_world.agents.themes.collect import read_source_themes
+    """Add a source to the workspace; it is read at once, so one that is wrong or gives no theme is refused."""
+    from agent_world.agents.themes.collect import read_sound_themes
+    from agent_world.agents.themes.provenance import join_themes, place_of
     from agent_world.agents.themes.sources import add_source, guess_source
 
     settings = load_settings(config)
-    wanted = guess_source(source, kind, name)
-    themes, dropped = asyncio.run(read_source_themes(wanted))
+    wanted = guess_source(source, kind, name, _headers(header or []))
+    themes, dropped = asyncio.run(read_sound_themes(wanted, settings.theme_rules))
+    if not themes:
+        reasons = "; ".join(f"{item.id}: {item.reason}" for item in dropped[:3]) or "it holds none"
+        raise UsageError(
+            f"{source[0]} gives no theme, so it was not added ({reasons}); give one with tools, or with a description "
+            f"of {settings.theme_rules.least_words} words or more."
+        )
     add_source(settings.workspace, wanted)
-    print(f"Added {len(themes)} theme{'s' * (len(themes) != 1)}: {', '.join(t.name for t in themes[:8])}.")
+    themes = join_themes(settings.workspace, themes, place_of(wanted))
+    print(f"Added {len(themes)} theme{'s' * (len(themes) != 1)}: {', '.join(_shown(t) for t in themes[:8])}.")
     for item in dropped:
         print(f"dropped {item.kind} {item.id}: {item.reason}")
-    print("`agent-world build` makes their environments.")
+    print("`agent-world search` finds them now, `agent-world build` makes their environments.")
+
+
+def _shown(theme: Theme) -> str:
+    return f"{theme.name} ({theme.id}, {len(theme.tools)} tools)"
+
+
+def _headers(given: list[str]) -> dict[str, str]:
+    if wrong := [item for item in given if ":" not in item]:
+        raise UsageError(f"--header {wrong[0]!r} must have the form 'Name: value'.")
+    return {name.strip(): value.strip() for name, _, value in (item.partition(":") for item in given)}
 
 
 def _collect(config: Path, overrides: list[str] | None) -> tuple[list[Theme], list[Dropped]]:

@@ -137,7 +137,7 @@ class ComplexificationRound(Record):
     score_before: float
     score_after: float
     files: tuple[str, ...] = ()
-    """Files this round wrote; removing them and restoring `changed` undoes it."""
+    """Files this round made; what was before it is kept in the workspace, beside what was mined, and undoes it."""
 
 
 # --- Themes, tools, environments ---------------------------------------------------------------------
@@ -312,7 +312,9 @@ class Theme(Record):
     description: str
     kind: Literal["mcp", "tool_docs", "prd"]
     source: str
-    """Command, address or path it was read from."""
+    """Command, address or file name it was read from; the whole path and the time are in `theme_sources.jsonl`."""
+    sha256: str = ""
+    """Of the file that it was read from; of what the server or address told of it where it was no file."""
     keywords: tuple[str, ...] = ()
     tools: tuple[ToolSpec, ...] = ()
     """Interfaces of the real service, where the source has them."""

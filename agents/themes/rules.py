@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agent_world.agents.themes.words import essence
+from agent_world.agents.themes.words import count_words, essence
 from agent_world.memory.embedder import TextEmbedder, Vectors
 from agent_world.schema import Dropped, Theme
 from agent_world.settings import ThemeSettings
@@ -22,14 +22,14 @@ _LEAST_COMMON = 2
 
 def junk(theme: Theme, rules: ThemeSettings) -> str | None:
     """Why it is no theme for an environment, if so."""
-    words = re.findall(r"\w\w+", theme.description)
+    told = count_words(theme.description)
     names = {tool.name.lower() for tool in theme.tools}
     if names and names <= _TRIAL_TOOLS:
         return f"a trial: its tools are only {', '.join(sorted(names))}"
-    if _TRIAL.search(theme.name.replace("_", " ")) and (len(words) < 3 * rules.least_words or not theme.tools):
+    if _TRIAL.search(theme.name.replace("_", " ")) and (told < 3 * rules.least_words or not theme.tools):
         return f"a trial, by its name {theme.name!r}"
-    if not theme.tools and len(words) < rules.least_words:
-        return f"too little is known: no tools, and a description of {len(words)} words"
+    if not theme.tools and told < rules.least_words:
+        return f"too little is known: no tools, and a description of {told} words"
     return None
 
 
@@ -52,7 +52,7 @@ def deduplicate(
             first, why = same
             reason = f"same theme as {themes[first].source}: {why}"
             dropped[n] = Dropped(kind="theme", id=f"{themes[n].id} ({themes[n].source})", reason=reason)
-    return _distinct([themes[n] for n in sorted(kept)]), [dropped[n] for n in sorted(dropped)]
+    return distinct([themes[n] for n in sorted(kept)]), [dropped[n] for n in sorted(dropped)]
 
 
 def _same(
@@ -81,7 +81,7 @@ def _overlap(one: Theme, other: Theme) -> float:
     return common / len(mine | theirs) if common >= _LEAST_COMMON else 0.0
 
 
-def _distinct(themes: Sequence[Theme]) -> list[Theme]:
+def distinct(themes: Sequence[Theme]) -> list[Theme]:
     """Themes with ids of their own: the second of a name is `<id>_2`."""
     taken: set[str] = set()
     found: list[Theme] = []

@@ -14,14 +14,17 @@ from typing import Any
 
 import httpx
 
-from agent_world.agents.themes.files import is_lines, read_document, read_lines
+from agent_world.agents.themes.files import read_document
 from agent_world.agents.themes.make import make_theme, rejected_tools
 from agent_world.errors import UsageError
 from agent_world.schema import Dropped, Theme, ToolSpec
 from agent_world.settings import ServersThemeSource
 from agent_world.tools.specs import read_tools
+from agent_world.tools.specs.forms import SCHEMA_KEYS
 
 TIMEOUT_S = 30.0
+_SERVER_KEYS = ("qualifiedName", "displayName")
+"""Of Smithery's entries."""
 MAX_PAGES = 500
 
 
@@ -84,11 +87,7 @@ def _tools(entry: Mapping[str, Any], name: str, place: str) -> tuple[tuple[ToolS
 
 
 def _file(path: Path) -> Iterator[Any]:
-    if is_lines(path):
-        for _, entry in read_lines(path, "list of servers"):
-            yield _unwrapped(entry)
-    else:
-        yield from _entries(read_document(path, "list of servers"))
+    yield from _entries(read_document(path, "list of servers"))
 
 
 async def _pages(address: str, limit: int | None) -> AsyncIterator[Any]:
@@ -139,7 +138,16 @@ def _entries(document: Any) -> list[Any]:
         return [_unwrapped(entry) for entry in document["servers"]]
     if isinstance(document, list):
         return [_unwrapped(entry) for entry in document]
-    return [document] if isinstance(document, Mapping) and "tools" in document else []
+    return [_unwrapped(document)] if isinstance(document, Mapping) and is_server(document) else []
+
+
+def is_server(entry: Any) -> bool:
+    """Whether it is a server's entry of any list, or a server's answer to `tools/list` with its name: not a tool."""
+    if not isinstance(entry, Mapping):
+        return False
+    if isinstance(entry.get("server"), Mapping) or any(isinstance(entry.get(key), str) for key in _SERVER_KEYS):
+        return True
+    return bool(_name(entry)) and not any(key in entry for key in (*SCHEMA_KEYS, "function", "functions"))
 
 
 def _unwrapped(entry: Any) -> Any:

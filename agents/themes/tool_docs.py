@@ -5,48 +5,90 @@ them, else by what stands before the dot or the first underscore of names that s
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent_world.agents.themes.files import is_lines, read_document, read_lines
+from agent_world.agents.themes.files import Lines, read_document
 from agent_world.agents.themes.make import make_theme, rejected_tools
 from agent_world.errors import UsageError
 from agent_world.schema import Dropped, Theme
 from agent_world.tools.specs import read_tools
+from agent_world.tools.specs.forms import SCHEMA_KEYS
 
 SERVICE_FIELDS = ("server", "service", "api_name", "api", "tool_name", "domain", "category")
 """Fields of a data set's line that name the service, the most telling first."""
+FORMS = (
+    "a list of functions or tools (OpenAI, Anthropic, MCP), bare or under functions or tools with name and description "
+    "beside it; OpenAPI; or a tool a line (JSON Lines)"
+)
 LEAST_SHARED = 2
 """Tools that must share a prefix for it to name a service."""
 
 Found = tuple[list[Theme], list[Dropped]]
 
 
-def read_tool_docs(path: Path) -> Found:
-    """Raises `UsageError` when the file is none of the forms."""
-    if is_lines(path):
-        return _data_set(path)
-    document = read_document(path, "tool documentation")
+def read_tool_docs(path: Path, name: str | None = None) -> Found:
+    """`name` is the theme's where the document has none. Raises `UsageError` when the file is none of the forms."""
+    document = answer_of(read_document(path, "tool documentation"))
+    if isinstance(document, Lines) and not name:
+        return _data_set(document, path)
     if isinstance(document, Mapping) and isinstance(document.get("paths"), Mapping):
-        return _openapi(document, path)
-    if not isinstance(document, Mapping) or not isinstance(document.get("functions"), list) or not document.get("name"):
-        raise UsageError(
-            f"{path} must be an object with name, description and functions (a list), or OpenAPI, or JSON Lines."
-        )
-    return _theme(str(document["name"]), str(document.get("description") or ""), document["functions"], path, "")
+        return _openapi(document, path, name)
+    listed = tools_in(document)
+    if listed is None:
+        raise UsageError(f"{path} is none of the forms of tool documentation: {FORMS}.")
+    if any(_serves(row) for row in listed) and not name and isinstance(document, list):
+        return _data_set(listed, path)
+    told = document if isinstance(document, Mapping) and "function" not in document else {}
+    title = name or _text(told, "name") or _text(told, "title") or _stem(path)
+    return _theme(title, _text(told, "description") or _text(told, "instructions"), listed, path, "")
 
 
-def _openapi(document: Mapping[str, Any], path: Path) -> Found:
+def answer_of(document: Any) -> Any:
+    """What a JSON-RPC answer holds; anything else as it is."""
+    inner = document.get("result") if isinstance(document, Mapping) and "jsonrpc" in document else None
+    return inner if isinstance(inner, Mapping) else document
+
+
+def tools_in(document: Any) -> list[Any] | None:
+    """The tools of a bare list, of `functions` or `tools`, or of a tool alone; None where there are none."""
+    if isinstance(document, Mapping):
+        found = next((document[key] for key in ("functions", "tools") if isinstance(document.get(key), list)), None)
+        if found is None and is_tool(document):
+            return [document]
+        return found
+    return document if isinstance(document, list) and any(map(is_tool, document)) else None
+
+
+def is_tool(item: Any) -> bool:
+    """Whether it has what a tool has beside its name: a schema of arguments, or the wrapper of a function."""
+    return isinstance(item, Mapping) and any(key in item for key in (*SCHEMA_KEYS, "function"))
+
+
+def _serves(row: Any) -> bool:
+    """Whether a tool's row names the service that it belongs to."""
+    return isinstance(row, Mapping) and any(_text(row, field) for field in SERVICE_FIELDS)
+
+
+def _text(row: Mapping[str, Any], field: str) -> str:
+    found = row.get(field)
+    return found.strip() if isinstance(found, str) else ""
+
+
+def _stem(path: Path) -> str:
+    return path.name.partition(".")[0].replace("_", " ").replace("-", " ").strip() or path.name
+
+
+def _openapi(document: Mapping[str, Any], path: Path, name: str | None) -> Found:
     info = document.get("info")
     info = info if isinstance(info, Mapping) else {}
-    name, about = str(info.get("title") or path.stem), str(info.get("description") or info.get("summary") or "")
-    return _theme(name, about, document, path, "")
+    title, about = str(info.get("title") or path.stem), str(info.get("description") or info.get("summary") or "")
+    return _theme(name or title, about, document, path, "")
 
 
-def _data_set(path: Path) -> Found:
+def _data_set(rows: Sequence[Any], path: Path) -> Found:
     services: dict[str, list[Any]] = {}
-    rows = [row for _, row in read_lines(path, "data set of tools")]
     prefixes = Counter(_prefix(row) for row in rows)
     for row in rows:
         services.setdefault(_service(row, prefixes, path.name.partition(".")[0]), []).append(row)
@@ -62,8 +104,8 @@ def _data_set(path: Path) -> Found:
 def _service(row: Any, prefixes: Counter[str], default: str) -> str:
     if isinstance(row, Mapping):
         for field in SERVICE_FIELDS:
-            if isinstance(row.get(field), str) and row[field].strip() and field != "name":
-                return str(row[field]).strip()
+            if _text(row, field):
+                return _text(row, field)
         prefix = _prefix(row)
         if prefix and prefixes[prefix] >= LEAST_SHARED:
             return prefix

@@ -16,7 +16,7 @@ import numpy as np
 from agent_world.agents.taxonomist.cluster import sizes, ward
 from agent_world.agents.taxonomist.taxonomy import build_taxonomy
 from agent_world.agents.themes import collect_themes, essence
-from agent_world.agents.themes.files import read_lines
+from agent_world.agents.themes.files import read_document
 from agent_world.errors import UsageError
 from agent_world.evals.bench.figures import Figure, Target, judge
 from agent_world.memory.embedder import Embedder
@@ -55,7 +55,7 @@ def _labels(path: Path) -> tuple[dict[str, str], int]:
     """Category by the source that a theme says it comes from (the first of servers of one name); number of servers."""
     found: dict[str, str] = {}
     lines = 0
-    for _, entry in read_lines(path, "crawl of servers"):
+    for entry in read_document(path, "crawl of servers"):
         lines += 1
         kind = (entry.get("labels") or {}).get("primary")
         if kind:

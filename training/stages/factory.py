@@ -6,6 +6,7 @@ from functools import partial
 
 from agent_world.agents.taxonomist import build_taxonomy
 from agent_world.agents.themes import collect_themes, essence
+from agent_world.agents.themes.provenance import THEMES, keep_themes
 from agent_world.errors import AgentWorldError
 from agent_world.evals.arena import choose_arena
 from agent_world.graphs.deps import Deps
@@ -14,7 +15,7 @@ from agent_world.graphs.mine import mine_theme
 from agent_world.graphs.synthesize import SynthesisRequest, synthesize
 from agent_world.graphs.write_tools import write_tools
 from agent_world.memory.embedder import Embedder
-from agent_world.memory.store import read_record, read_records, write_record, write_records
+from agent_world.memory.store import read_record, read_records, write_record
 from agent_world.memory.workspace import Outcome, Workspace, sum_up
 from agent_world.schema import Dropped, Record, Theme
 from agent_world.training.stages.units import each, told, waiting
@@ -29,9 +30,10 @@ class Split(Record):
 
 async def gather_themes(deps: Deps) -> str:
     """Read all sources; what was added since the last time is there too."""
-    themes, dropped = await collect_themes(deps.settings)
+    places: dict[tuple[str, str], str] = {}
+    themes, dropped = await collect_themes(deps.settings, places)
     Workspace(deps.settings.workspace).finish("themes", "all", Outcome(dropped=tuple(dropped)))
-    write_records(deps.settings.workspace / "themes.jsonl", themes)
+    await asyncio.to_thread(keep_themes, deps.settings.workspace, themes, places)
     kinds = {kind: sum(t.kind == kind for t in themes) for kind in ("mcp", "tool_docs", "prd")}
     left = sum(d.kind == "theme" for d in dropped)
     line = f"{len(themes)} themes ({kinds['mcp']} MCP, {kinds['tool_docs']} tool docs, {kinds['prd']} PRDs)"
@@ -39,7 +41,7 @@ async def gather_themes(deps: Deps) -> str:
 
 
 def themes_of(deps: Deps) -> dict[str, Theme]:
-    return {theme.id: theme for theme in read_records(deps.settings.workspace / "themes.jsonl", Theme)}
+    return {theme.id: theme for theme in read_records(deps.settings.workspace / THEMES, Theme)}
 
 
 async def mine_all(deps: Deps, wanted: Sequence[str] | None = None) -> str:

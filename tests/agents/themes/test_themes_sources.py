@@ -1,6 +1,7 @@
 """Lists of servers, tool documentation and PRDs in all their forms; junk and repeats; sources added by hand."""
 
 import gzip
+import hashlib
 import json
 import threading
 from collections.abc import Iterator
@@ -11,10 +12,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from agent_world.agents.miner.fit import terms_of
 from agent_world.agents.themes import collect_themes
 from agent_world.agents.themes.collect import read_source_themes
+from agent_world.agents.themes.provenance import ThemeOrigin, join_themes, place_of
 from agent_world.agents.themes.sources import add_source, extra_sources, guess_source
+from agent_world.cli import main
 from agent_world.errors import UsageError
+from agent_world.memory.store import read_records, write_records
 from agent_world.schema import Dropped, Theme
 from agent_world.settings import (
     McpThemeSource,
@@ -219,21 +224,119 @@ async def test_repeats_are_found_by_meaning_and_by_tools_and_the_richest_is_kept
     assert any("of the tools" in d.reason for d in dropped)
 
 
+FUNCTION = {"type": "function", "function": {"name": "get_tide", "description": "Tide.", "parameters": PARAMETERS}}
+TOOL = {"name": "get_tide", "description": "Tide at a place.", "inputSchema": PARAMETERS}
+SERVER = {"name": "tides", "description": "Tides of the world."}
+LISTING = {"tools": [TOOL]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind", "theme"),
+    [
+        ("a.json", {"servers": [{"server": SERVER, "_meta": {}}]}, "servers", "tides"),
+        (
+            "a.json",
+            {"servers": [{"qualifiedName": "@a/b", "displayName": "tides"}], "pagination": {}},
+            "servers",
+            "tides",
+        ),
+        ("a.json", {"qualifiedName": "@a/b", "displayName": "tides", "tools": [TOOL]}, "tool_docs", "a"),
+        ("a.json", {"server": SERVER, "_meta": {}}, "servers", "tides"),
+        ("a.json", [SERVER], "servers", "tides"),
+        ("a.json", [{**SERVER, **LISTING}], "servers", "tides"),
+        ("a.json", {"serverInfo": {"name": "tides"}, **LISTING}, "servers", "tides"),
+        ("harbour-tides.json", [FUNCTION], "tool_docs", "harbour_tides"),
+        ("harbour-tides.json", FUNCTION, "tool_docs", "harbour_tides"),
+        ("harbour-tides.json", LISTING, "tool_docs", "harbour_tides"),
+        ("harbour-tides.json", {"jsonrpc": "2.0", "id": 1, "result": LISTING}, "tool_docs", "harbour_tides"),
+        ("harbour-tides.json", [TOOL, {**TOOL, "name": "get_wave"}], "tool_docs", "harbour_tides"),
+        ("harbour-tides.yaml", {"tools": [TOOL]}, "tool_docs", "harbour_tides"),
+        ("harbour-tides.json.gz", [FUNCTION], "tool_docs", "harbour_tides"),
+        ("a.json", {"name": "Tides", "functions": [FUNCTION]}, "tool_docs", "tides"),
+        ("a.jsonl", SERVER, "servers", "tides"),
+        ("a.jsonl", {**TOOL, "api_name": "Tides"}, "tool_docs", "tides"),
+    ],
+)
+async def test_a_file_is_told_by_what_it_holds(tmp_path: Path, name: str, content: Any, kind: str, theme: str) -> None:
+    path = tmp_path / name
+    text = json.dumps(content, indent=None if name.endswith(".jsonl") else 1).encode()
+    path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    source = guess_source([str(path)])
+    assert source.kind == kind
+    themes, dropped = await read_source_themes(source)
+    assert [found.id for found in themes] == [theme]
+    assert dropped == []
+
+
+async def test_a_name_that_a_person_gives_counts(tmp_path: Path) -> None:
+    path = tmp_path / "export (3).json"
+    path.write_text(json.dumps([TOOL, {**TOOL, "name": "get_wave"}]))
+    (theme,), _ = await read_source_themes(guess_source([str(path)], name="Sea state"))
+    assert (theme.id, len(theme.tools)) == ("sea_state", 2)
+    path.write_text(json.dumps([SERVER]))
+    with pytest.raises(UsageError, match="names of their own; leave --name out"):
+        guess_source([str(path)], name="Sea state")
+
+
 def test_a_source_is_told_from_what_a_person_writes(tmp_path: Path) -> None:
-    for name in ("a.md", "b.json", "c.jsonl.gz"):
-        (tmp_path / name).write_text("x")
-    assert isinstance(guess_source([str(tmp_path / "a.md")], None, None), PrdThemeSource)
-    assert isinstance(guess_source([str(tmp_path / "b.json")], None, None), ToolDocsThemeSource)
-    assert isinstance(guess_source([str(tmp_path / "c.jsonl.gz")], None, None), ServersThemeSource)
-    assert isinstance(guess_source(["https://example.org/v0/servers"], None, None), ServersThemeSource)
-    server = guess_source(["uvx", "mcp-server-time"], None, "Clock")
+    (tmp_path / "a.md").write_text("x")
+    assert isinstance(guess_source([str(tmp_path / "a.md")]), PrdThemeSource)
+    assert isinstance(guess_source(["https://example.org/v0/servers"]), ServersThemeSource)
+    server = guess_source(["uvx", "mcp-server-time"], name="Clock")
     assert server == McpThemeSource(command=("uvx", "mcp-server-time"), name="Clock")
-    assert guess_source(["https://example.org/mcp"], None, None) == McpThemeSource(
-        address="https://example.org/mcp", name="https://example.org/mcp"
-    )
+    told = guess_source(["https://example.org/mcp"], headers={"X-Key": "${KEY}"})
+    assert told == McpThemeSource(address="https://example.org/mcp", name="example.org", headers={"X-Key": "${KEY}"})
+    for content in ('{"a": 1}', "[1, 2]", '"text"', "no json"):
+        (tmp_path / "odd.json").write_text(content)
+        with pytest.raises(UsageError, match=r"odd\.json"):
+            guess_source([str(tmp_path / "odd.json")])
     for words, kind in ((["gone.md"], None), (["what"], None), (["x"], "poem")):
         with pytest.raises(UsageError):
-            guess_source(words, kind, None)
+            guess_source(words, kind)
+
+
+PRD = """---
+title: Front
+tags: [a]
+---
+<!-- draft -->
+[![build](https://x.org/b.svg)](https://x.org)
+
+Harbour log
+===========
+
+A log of **all ships** that call
+at a [harbour](https://x.org), with `cargo`.
+
+- not this
+"""
+
+
+async def test_a_prd_is_described_by_its_first_paragraph_and_named_by_its_heading(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    for text, name in ((PRD, "Harbour log"), (PRD.replace("Harbour log\n===========\n", ""), "Front")):
+        path.write_text(text)
+        (theme,), _ = await read_source_themes(PrdThemeSource(path=path))
+        assert theme.name == name
+        assert theme.description == "A log of all ships that call at a harbour, with cargo."
+        assert not {"tag", "draft", "title"} & set(theme.keywords)
+
+
+async def test_themes_in_other_scripts_have_ids_keywords_and_words_of_their_own(tmp_path: Path) -> None:
+    papers = {
+        "zh": ("城市天气预报", "查询每个城市的天气、气温和降雨量，并按日期比较不同城市的天气。"),
+        "zh2": ("图书馆借阅", "登记图书的借阅与归还，按作者和出版年份查询图书。"),
+        "ru": ("Прогноз погоды", "Погода в городах: температура, осадки и ветер по дням."),
+    }
+    for name, (title, prose) in papers.items():
+        (tmp_path / f"{name}.md").write_text(f"# {title}\n\n{prose}\n")
+    themes, dropped = await collect(tmp_path, *(PrdThemeSource(path=tmp_path / f"{name}.md") for name in papers))
+    assert dropped == []
+    assert len({theme.id for theme in themes}) == 3
+    assert all(theme.id.startswith("theme_") and len(theme.keywords) > 4 for theme in themes)
+    weather = next(theme for theme in themes if theme.name == "城市天气预报")
+    assert {"天气", "城市"} <= set(weather.keywords)
+    assert terms_of(weather).score("各地天气与气温") > 0.2 > terms_of(weather).score("名人生平")
 
 
 async def test_added_sources_take_part_and_are_kept_once(tmp_path: Path) -> None:
@@ -246,3 +349,37 @@ async def test_added_sources_take_part_and_are_kept_once(tmp_path: Path) -> None
     (tmp_path / "workspace" / "sources.yaml").write_text("themes: [{kind: poem}]")
     with pytest.raises(UsageError, match=r"sources\.yaml is damaged"):
         await collect(tmp_path)
+
+
+async def test_where_themes_came_from_is_noted_with_hash_and_the_time_of_the_first_reading(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("# Harbour log\n\nA log of all ships that call at a harbour.\n")
+    source = PrdThemeSource(path=path)
+    themes, _ = await read_source_themes(source)
+    assert themes[0].sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    join_themes(tmp_path, themes, place_of(source))
+    (noted,) = read_records(tmp_path / "theme_sources.jsonl", ThemeOrigin)
+    assert (noted.theme, noted.place, noted.sha256) == ("harbour_log", str(path), themes[0].sha256)
+    write_records(tmp_path / "theme_sources.jsonl", [noted.model_copy(update={"read": "2020-01-01T00:00:00Z"})])
+    join_themes(tmp_path, themes, place_of(source))
+    (again,) = read_records(tmp_path / "theme_sources.jsonl", ThemeOrigin)
+    assert again.read == "2020-01-01T00:00:00Z"
+    other = themes[0].model_copy(update={"source": "b.md", "description": "Wine."})
+    assert [theme.id for theme in join_themes(tmp_path, [other], "b.md")] == ["harbour_log_2"]
+
+
+def test_what_is_added_is_found_at_once_and_what_gives_no_theme_is_not_added(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, paper, junk = tmp_path / "c.yaml", tmp_path / "a.md", tmp_path / "junk.json"
+    config.write_text(f"workspace: {tmp_path / 'w'}\n")
+    paper.write_text("# Harbour log\n\nA log of all ships that call at a harbour.\n")
+    junk.write_text(json.dumps({"servers": [{"name": "Hello World", "description": "My first server"}]}))
+    assert main(["themes", "add", str(junk), "-c", str(config)]) == 2
+    said = capsys.readouterr().err
+    assert "gives no theme, so it was not added (hello_world (junk.json: Hello World): a trial, by its name" in said
+    assert not (tmp_path / "w").exists()
+    assert main(["themes", "add", str(paper), "-c", str(config)]) == 0
+    assert "Added 1 theme: Harbour log (harbour_log, 0 tools)." in capsys.readouterr().out
+    assert main(["search", "vessels arriving at a port", "-c", str(config), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["id"] == "harbour_log"
