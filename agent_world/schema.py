@@ -47,6 +47,8 @@ class Column(Record):
     unique: bool = False
     values: tuple[str, ...] = ()
     """All distinct values where they are few (a category), else empty."""
+    description: str = ""
+    """How the source heads it, where the name says that in another script or spelling."""
 
 
 class ForeignKey(Record):
@@ -123,11 +125,27 @@ class Source(Record):
     file: str
     address: str
     as_of: str | None = None
-    """The source's own `Last-Modified`; the moment of retrieval is in the crawl log."""
+    """The source's own `Last-Modified`; the moment of retrieval is in the bundle's `provenance.json`."""
     sha256: str
     """Of the bytes received."""
     licence: str | None = None
     rows: int = 0
+
+
+class Retrieval(Source):
+    """A source, and when it was received."""
+
+    retrieved: str = ""
+    """ISO 8601 in UTC; empty where it is not known."""
+
+
+class Provenance(Record):
+    """`provenance.json`: where and when the mined files of a bundle were received.
+
+    It is no content: the clock runs on, so two runs with one seed differ in `retrieved`, and in nothing else.
+    """
+
+    sources: tuple[Retrieval, ...] = ()
 
 
 class ComplexificationRound(Record):
@@ -349,7 +367,7 @@ class Environment(Record):
     tools: tuple[ToolVerdict, ...] = ()
     origin: Origin
     content_hash: str = ""
-    """sha256 over the other files of the bundle but `tasks.jsonl`."""
+    """sha256 over the other files of the bundle but `tasks.jsonl` and `provenance.json`."""
 
 
 class Dropped(Record):

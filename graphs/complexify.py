@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Sequence
 from typing import Any
 
-from agent_world.agents.miner.build import sources_of
+from agent_world.agents.miner.build import provenance_of, sources_of
 from agent_world.agents.miner.candidates import Candidate, candidates_of
 from agent_world.agents.miner.complexify import complexify
 from agent_world.agents.miner.crawl import Crawler, Reading
@@ -88,6 +88,7 @@ def _enrich(bundle: Bundle, deps: Deps, round: int) -> ComplexificationRound | N
         database.write(bundle)
         update: dict[str, Any] = {"database": database.schema(), "rounds": (*environment.rounds, record)}
         if material.tables:  # an imported bundle keeps the sources that it came with
+            bundle.write_provenance(provenance_of(material, database))
             update["sources"] = sources_of(material, database)
         bundle.write_environment(environment.model_copy(update=update))
     return record
@@ -97,6 +98,8 @@ def _grow(bundle: Bundle, grown: Bundle, deps: Deps) -> None:
     deps.store.discard(grown.id)
     environment = bundle.environment()
     shutil.copytree(bundle.database, grown.database)
+    if (provenance := bundle.provenance()).sources:
+        grown.write_provenance(provenance)
     number = len(environment.rounds) + 1
     theme = environment.theme
     database, record = complexify(

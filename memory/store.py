@@ -1,7 +1,10 @@
 """The workspace on disk: environment bundles, task and trajectory banks. Files are the truth.
 
     WORKSPACE/environments/<id>/{environment.json, database/, tools.json, tools.py, tool_tests.py,
-                                 tool_graph.json, tasks.jsonl}
+                                 tool_graph.json, tasks.jsonl, provenance.json}
+
+Two runs with the same inputs, seed and procedural engines write the same bytes, but for provenance.json, which says
+when each source was received.
 
 Every write goes to a temporary name first and is renamed into place, so a kill at any moment leaves the old
 or the new file, never half of one.
@@ -20,8 +23,10 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from agent_world.errors import StoreError
-from agent_world.schema import FORMAT_VERSION, Environment, Record, Task, ToolSpec
+from agent_world.schema import FORMAT_VERSION, Environment, Provenance, Record, Task, ToolSpec
 
+NO_CONTENT = ("environment.json", "tasks.jsonl", "provenance.json")
+"""Files of a bundle outside its content hash."""
 R = TypeVar("R", bound=Record)
 
 
@@ -132,6 +137,14 @@ class Bundle:
             self.root / "environment.json", environment.model_copy(update={"content_hash": self.content_hash()})
         )
 
+    def provenance(self) -> Provenance:
+        """Empty for a bundle that was not mined."""
+        path = self.root / "provenance.json"
+        return read_record(path, Provenance) if path.exists() else Provenance()
+
+    def write_provenance(self, provenance: Provenance) -> None:
+        write_record(self.root / "provenance.json", provenance)
+
     def write_tools(self, tools: Sequence[ToolSpec], source: str, tests: str) -> None:
         write_text(self.root / "tools.py", source)
         write_text(self.root / "tool_tests.py", tests)
@@ -149,7 +162,7 @@ class Bundle:
         digest = hashlib.sha256()
         for path in sorted(p for p in self.root.rglob("*") if p.is_file()):
             name = path.relative_to(self.root).as_posix()
-            if name in ("environment.json", "tasks.jsonl") or path.name.startswith("."):
+            if name in NO_CONTENT or path.name.startswith("."):
                 continue
             digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
         return digest.hexdigest()

@@ -10,7 +10,7 @@ from agent_world.agents.miner.fit import Terms
 from agent_world.agents.miner.material import Material, MinedTable
 from agent_world.agents.miner.score import entropy
 from agent_world.memory.store import Bundle
-from agent_world.schema import Environment, ForeignKey, Origin, Source, Theme
+from agent_world.schema import Environment, ForeignKey, Origin, Provenance, Source, Theme
 from agent_world.tools.tables import DataTable, broken, find_links, foreign_keys
 
 MOST_COLUMNS = 8
@@ -36,6 +36,7 @@ def make_material(chosen: Sequence[Candidate], terms: Terms, seed: str) -> Mater
             MinedTable(
                 name=table.name, columns=table.columns, types=table.types, key=table.key, label=table.label,
                 rows=table.rows, foreign_keys=keys[table.name], sources=candidate.sources, late_columns=late,
+                headers=dict(table.headers),
             )
         )  # fmt: skip
     return Material(tables=tuple(mined))
@@ -106,6 +107,7 @@ def write_bundle(bundle: Bundle, theme: Theme, material: Material, database: Dat
     if problems:
         raise AssertionError(f"{bundle.id}: {'; '.join(problems)}")
     database.write(bundle)
+    bundle.write_provenance(provenance_of(material, database))
     environment = Environment(
         id=bundle.id, name=theme.name, description=theme.description, theme=theme,
         sources=sources_of(material, database), database=database.schema(), origin=origin,
@@ -117,7 +119,15 @@ def write_bundle(bundle: Bundle, theme: Theme, material: Material, database: Dat
 def sources_of(material: Material, database: Database) -> tuple[Source, ...]:
     """Where each mined file's rows came from."""
     return tuple(
+        Source(**found.model_dump(exclude={"retrieved"})) for found in provenance_of(material, database).sources
+    )
+
+
+def provenance_of(material: Material, database: Database) -> Provenance:
+    """And when."""
+    found = (
         source.model_copy(update={"file": database.entry(mined.name).file})
         for mined in material.tables
         for source in mined.sources
     )
+    return Provenance(sources=tuple(found))

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from agent_world.agents.miner.fit import Fit
 from agent_world.agents.miner.records import RECORD_CELL, joined_records
-from agent_world.schema import Json, Source
+from agent_world.schema import Json, Retrieval
 from agent_world.tools.tables import DataTable, plural, read_table, singular, snake_case
 from agent_world.tools.web.page import RawTable
 
@@ -42,7 +42,7 @@ class Candidate:
     title: str
     section: str
     """Address without the last part: tables of one section belong together."""
-    sources: tuple[Source, ...]
+    sources: tuple[Retrieval, ...]
     """`file` is still empty."""
     fit: float
     """Of title, columns and surrounding text to the theme, 0 to 1."""
@@ -126,7 +126,15 @@ def _candidate(table: DataTable, group: Group, fit: float) -> Candidate:
         title=first.title,
         section=str(place.parent if first.kind == "record" else place),
         sources=tuple(
-            Source(file="", address=r.address, as_of=r.as_of, sha256=r.sha256, licence=r.licence, rows=len(r.rows))
+            Retrieval(
+                file="",
+                address=r.address,
+                as_of=r.as_of,
+                sha256=r.sha256,
+                licence=r.licence,
+                rows=len(r.rows),
+                retrieved=r.retrieved,
+            )
             for r, _ in group
         ),
         fit=fit,
@@ -170,5 +178,6 @@ def shown(candidate: Candidate, rows: int) -> dict[str, Json]:
         "title": candidate.title,
         "rows": len(table.rows),
         "columns": dict(zip(table.columns, table.types, strict=True)),
+        **({"headers": dict(table.headers)} if table.headers else {}),
         "first_rows": [list(row) for row in table.rows[:rows]],
     }

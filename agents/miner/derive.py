@@ -58,7 +58,8 @@ def _table(source: DataTable, derivation: Derivation, lines: list[tuple[Json, ..
         key = "pair_id"
         columns, types = [key, *columns], ["integer", *types]
         lines = [(number, *line) for number, line in enumerate(lines, 1)]
-    return DataTable(summary_name(derivation), tuple(columns), tuple(types), tuple(lines), key=key)
+    headers = {column: title for column, title in source.headers.items() if column in columns}
+    return DataTable(summary_name(derivation), tuple(columns), tuple(types), tuple(lines), key=key, headers=headers)
 
 
 def _statistics(values: list[Json], measure: str | None) -> tuple[Json, ...]:

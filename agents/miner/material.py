@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_world.memory.store import read_record, write_record, write_text
-from agent_world.schema import ColumnType, ForeignKey, Json, Record, Source
+from agent_world.schema import ColumnType, ForeignKey, Json, Record, Retrieval
 from agent_world.tools.tables import DataTable
 from agent_world.tools.web.page import RawTable
 
@@ -30,12 +30,14 @@ class MinedTable(Record):
     label: str | None
     rows: tuple[tuple[Json, ...], ...]
     foreign_keys: tuple[ForeignKey, ...] = ()
-    sources: tuple[Source, ...]
+    sources: tuple[Retrieval, ...]
     late_columns: tuple[str, ...] = ()
     """Columns that the first database leaves out and complexification brings in."""
+    headers: dict[str, str] = {}
+    """How the source heads a column, where its name says that in another script or spelling."""
 
     def table(self) -> DataTable:
-        return DataTable(self.name, self.columns, self.types, self.rows, self.key, self.label)
+        return DataTable(self.name, self.columns, self.types, self.rows, self.key, self.label, headers=self.headers)
 
 
 class Material(Record):
@@ -64,7 +66,7 @@ class Mine:
         shutil.rmtree(self.root, ignore_errors=True)
 
     def log(self, kind: str, address: str, **facts: Json) -> None:
-        """One line of the crawl log. The only place where the time of retrieval is kept: bundles stay the same."""
+        """One line of the crawl log."""
         self.root.mkdir(parents=True, exist_ok=True)
         line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "kind": kind, "address": address, **facts}
         with (self.root / "crawl.jsonl").open("a", encoding="utf-8") as file:

@@ -4,6 +4,7 @@ import json
 import shutil
 import socket
 from collections.abc import AsyncIterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -58,9 +59,16 @@ async def test_a_theme_becomes_a_database_of_real_related_tables(deps: Deps) -> 
     assert {json.loads(line)["kind"] for line in crawl} >= {"search", "page", "download"}
     assert all(json.loads(line)["time"] for line in crawl)
 
-    first = {p.name: p.read_bytes() for p in bundle.root.rglob("*") if p.is_file()}
+    received = bundle.provenance().sources
+    assert [source.model_dump(exclude={"retrieved"}) for source in received] == [
+        source.model_dump() for source in environment.sources
+    ]
+    assert all(datetime.fromisoformat(source.retrieved).tzinfo and source.licence for source in received)
+
+    first = contents(bundle)
     assert await mine_theme(theme, deps) == bundle
-    assert {p.name: p.read_bytes() for p in bundle.root.rglob("*") if p.is_file()} == first
+    assert differing(contents(bundle), first) <= {"provenance.json"}
+    assert environment.content_hash == bundle.content_hash()
 
 
 @pytest.mark.browser
@@ -162,6 +170,10 @@ async def test_an_undo_that_was_killed_goes_on_and_one_that_cannot_be_says_so(tm
         shutil.rmtree(tmp_path / "mined")
         with pytest.raises(UsageError, match=r"before round 1 is not kept.*mine its theme again"):
             undo_round(library, deps)
+
+
+def differing(one: dict[str, bytes], other: dict[str, bytes]) -> set[str]:
+    return {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
 
 
 def contents(bundle: Bundle) -> dict[str, bytes]:

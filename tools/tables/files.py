@@ -44,7 +44,8 @@ def read_rows(database: Path, table: Table) -> DataTable:
         ]
     else:
         rows = _from_sqlite(path, table.name, names, types)
-    return DataTable(table.name, names, types, tuple(rows), key=table.primary_key, label=table.label)
+    headers = {column.name: column.description for column in table.columns if column.description}
+    return DataTable(table.name, names, types, tuple(rows), key=table.primary_key, label=table.label, headers=headers)
 
 
 def _to_json(table: DataTable) -> bytes:

@@ -1,9 +1,11 @@
-"""Names of tables and columns: snake_case, unique, never a Python keyword."""
+"""Names of tables and columns: snake_case of ASCII letters, unique, never a Python keyword."""
 
 import keyword
 import re
 import unicodedata
 from collections.abc import Sequence
+
+from anyascii import anyascii
 
 IRREGULAR = {
     "people": "person", "mice": "mouse", "children": "child", "series": "series", "species": "species",
@@ -17,9 +19,10 @@ PLURAL = {one: many for many, one in IRREGULAR.items()}
 
 def snake_case(text: str) -> str:
     """`IMDB Rating` -> `imdb_rating`, `MPG.city` -> `mpg_city`, `milesPerGallon` -> `miles_per_gallon`,
-    `Fläche (km²)` -> `flache_km2`."""
+    `Fläche (km²)` -> `flache_km2`, `Часовой пояс` -> `chasovoy_poyas`, `城市` -> `cheng_shi`."""
     text = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
     text = "".join(c for c in text if not unicodedata.combining(c))
+    text = "".join(anyascii(c) if not c.isascii() and c.isalnum() else c for c in text)
     text = text.replace("\ufeff", "").replace("%", " percent ").replace("#", " number ").replace("°", " degrees ")
     text = re.sub(r"([a-z\d])([A-Z])", r"\1_\2", text)
     text = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
@@ -38,10 +41,17 @@ def unique_names(header: Sequence[str]) -> tuple[list[str], list[str]]:
             if name not in names:
                 break
             name = f"{wanted}_{suffix}"
+        if wanted == f"column_{number}" and title.strip() and title != wanted:
+            notes.append(f"header {title!r} has no letters: its column is {wanted}")
         if name != wanted:
             notes.append(f"second column {title!r} renamed {name}")
         names.append(name)
     return names, notes
+
+
+def foreign(title: str) -> bool:
+    """Whether a header holds letters that its column's name cannot."""
+    return any(c.isalnum() and not c.isascii() for c in title)
 
 
 def singular(name: str) -> str:

@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent_world.schema import Column, ColumnType, FileFormat, ForeignKey, Json, Table
 from agent_world.tools.tables.cells import CODE_NAME, clean, typed, without_markers
-from agent_world.tools.tables.names import singular, unique_names
+from agent_world.tools.tables.names import foreign, singular, unique_names
 from agent_world.tools.tables.numbers import shared_unit
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ class DataTable:
     label: str | None = None
     notes: tuple[str, ...] = ()
     """What reading had to change: renamed headers, dropped columns, a made key."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """How the source heads a column, for those whose name says it in another script or spelling."""
 
     def values(self, column: str) -> list[Json]:
         place = self.columns.index(column)
@@ -53,7 +55,9 @@ class DataTable:
         places = [self.columns.index(column) for column in columns]
         rows = tuple(tuple(row[p] for p in places) for row in self.rows)
         label = self.label if self.label in columns else None
-        return replace(self, columns=tuple(columns), types=tuple(self.types[p] for p in places), rows=rows, label=label)
+        types = tuple(self.types[p] for p in places)
+        headers = {column: self.headers[column] for column in columns if column in self.headers}
+        return replace(self, columns=tuple(columns), types=types, rows=rows, label=label, headers=headers)
 
     def keep(self, rows: Iterable[tuple[Json, ...]]) -> "DataTable":
         return replace(self, rows=tuple(rows))
@@ -68,6 +72,9 @@ def read_table(raw: "RawTable", name: str) -> DataTable:
     cells = [row for row in cells if [str(c) for c in row] != [clean(h) for h in raw.header]]
     columns = [without_markers(values) for values in zip(*cells, strict=True)] if cells else [[] for _ in names]
     names, columns = _without_units(names, columns, notes)
+    headers = {
+        name: " ".join(str(title).split()) for name, title in zip(names, raw.header, strict=True) if foreign(title)
+    }
     types: dict[str, ColumnType] = {}
     kept: dict[str, list[Json]] = {}
     for title, values in zip(names, columns, strict=True):
@@ -78,7 +85,11 @@ def read_table(raw: "RawTable", name: str) -> DataTable:
     rows = _without_repeats(zip(*kept.values(), strict=True))
     if len(rows) < len(cells):
         notes.append(f"{len(cells) - len(rows)} empty or repeated rows dropped")
-    return _with_key(DataTable(name, tuple(kept), tuple(types.values()), tuple(rows), key="", notes=tuple(notes)))
+    headers = {column: headers[column] for column in kept if column in headers}
+    table = DataTable(
+        name, tuple(kept), tuple(types.values()), tuple(rows), key="", notes=tuple(notes), headers=headers
+    )
+    return _with_key(table)
 
 
 def _without_units(
@@ -168,5 +179,5 @@ def _column(table: DataTable, name: str) -> Column:
     return Column(
         name=name, type=table.type(name), nullable=None in values,
         unique=bool(values) and None not in values and len(counts) == len(values),
-        values=tuple(sorted(counts)) if category else (),
+        values=tuple(sorted(counts)) if category else (), description=table.headers.get(name, ""),
     )  # fmt: skip

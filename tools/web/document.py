@@ -31,7 +31,16 @@ def read_document(html: str, text: str, document: Received, data: Iterable[Recei
 
     def raw(grid: Grid) -> RawTable:
         return RawTable(
-            grid.title, grid.header, grid.rows, document.address, document.as_of, sha256, licence, grid.kind, grid.notes
+            grid.title,
+            grid.header,
+            grid.rows,
+            document.address,
+            document.as_of,
+            sha256,
+            licence,
+            grid.kind,
+            grid.notes,
+            document.retrieved,
         )
 
     subject = _subject(tree) or title

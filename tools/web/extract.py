@@ -57,7 +57,18 @@ def download_tables(found: Received, licence: str | None = None) -> tuple[RawTab
         raise WebError(f"{found.address} is damaged: {str(error).rstrip('.')}.") from error
     stated = found.headers.get("x-license") or licence
     return tuple(
-        RawTable(g.title, g.header, g.rows, found.address, found.as_of, found.sha256, stated, g.kind, g.notes)
+        RawTable(
+            g.title,
+            g.header,
+            g.rows,
+            found.address,
+            found.as_of,
+            found.sha256,
+            stated,
+            g.kind,
+            g.notes,
+            found.retrieved,
+        )
         for g in grids[:MOST_TABLES]
         if g.rows
     )

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC
+from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
 from urllib.parse import urljoin
@@ -39,6 +39,8 @@ class Received:
     status: int
     headers: httpx.Headers
     body: bytes
+    retrieved: str = ""
+    """When, ISO 8601 in UTC."""
 
     @property
     def content_type(self) -> str:
@@ -173,7 +175,8 @@ class Fetcher:
                     if size > self.settings.max_bytes:
                         raise WebError(f"{address} is refused: it is larger than {self.settings.max_bytes} bytes.")
                     parts.append(part)
-                return Received(str(response.url), response.status_code, response.headers, b"".join(parts))
+                now = datetime.now(UTC).isoformat(timespec="seconds")
+                return Received(str(response.url), response.status_code, response.headers, b"".join(parts), now)
         except PrivateAddress as error:
             raise guard.refusal(address, error.ip) from error
 

@@ -27,6 +27,8 @@ class RawTable:
     kind: TableKind = "table"
     notes: tuple[str, ...] = ()
     """What was left out of the rows, or where in the file they were: a total, a line above, an archive's entry."""
+    retrieved: str = ""
+    """When it was received, ISO 8601 in UTC."""
 
 
 @dataclass(frozen=True, slots=True)

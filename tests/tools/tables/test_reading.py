@@ -99,3 +99,20 @@ def test_the_profile_names_categories_nulls_and_unique_columns() -> None:
     assert table.column("size").nullable
     assert table.column("code").unique
     assert not table.column("kind").unique
+
+
+def test_headers_of_every_script_become_names_and_stay_as_descriptions() -> None:
+    table = read(("Город", "城市", "Fläche (km²)", "μέγεθος", "???"), ("Минск", "明斯克", "5", "x", "y"))
+    assert table.columns == ("gorod", "cheng_shi", "flache_km2", "megethos", "column_5")
+    found = {column.name: column.description for column in describe(table, "x.csv", "csv").columns}
+    assert found == {
+        "gorod": "Город", "cheng_shi": "城市", "flache_km2": "Fläche (km²)", "megethos": "μέγεθος", "column_5": "",
+    }  # fmt: skip
+    assert table.rows == (("Минск", "明斯克", 5, "x", "y"),)
+    assert table.notes[-1] == "header '???' has no letters: its column is column_5"
+    assert table.pick(["gorod"]).headers == {"gorod": "Город"}
+
+
+def test_headers_that_sound_the_same_are_told_apart_in_name_and_description() -> None:
+    table = read(("Мир", "Miр"), ("a", "b"))
+    assert (table.columns, dict(table.headers)) == (("mir", "mir_2"), {"mir": "Мир", "mir_2": "Miр"})
