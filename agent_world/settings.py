@@ -198,8 +198,9 @@ class WebSettings(Record):
     """Executable; left out, Playwright's own Chromium, else the system's."""
     page_timeout_s: float = 15.0
     max_bytes: int = 5_000_000
-    delay_s: float = 0.0
-    """Pause between two requests to one host."""
+    delay_s: float | None = Field(default=None, ge=0)
+    """Pause between two pages or files of one host; left out, a second, and none where its address is private. A longer
+    one in robots.txt is kept. What a page's scripts ask for comes after a tenth of it, 0.1 s at most."""
     more_steps: int = Field(default=10, ge=0)
     """How often a page's "Load more" is pressed, or its end scrolled to, while that brings rows."""
     recycle_pages: int = Field(default=200, ge=1)

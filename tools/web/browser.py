@@ -91,6 +91,7 @@ class Browser:
         """The page as a person would see it. Raises `WebError` when it is refused, unreachable or no HTML page."""
         import playwright.async_api as playwright
 
+        await self.fetcher.require_allowed(address)  # outside all limits: a site may ask for a long pause
         visit = Visit(self.fetcher, address)
         wait = min(LONGEST_SCRIPT_WAIT_S, self.settings.page_timeout_s)
         try:

@@ -25,6 +25,10 @@ from agent_world.tools.web.retry import wished_pause
 AGENT = "agent-world"
 REDIRECTS = 5
 BUSY_TRIES = 3
+DELAY_S = 1.0
+"""Between two pages of a public host, where the settings say nothing."""
+PART_SHARE, LONGEST_PART_DELAY_S = 0.1, 0.1
+"""Of that pause, between the parts of one page: a browser asks for many, and people do not wait for each."""
 LONGEST_DELAY_S = 30.0
 """A site may ask for a longer pause between requests; we give up waiting there."""
 UNSENT = frozenset({"host", "connection", "accept-encoding", "content-length"})
@@ -78,13 +82,16 @@ class Fetcher:
     _robots: dict[str, Protego] = field(default_factory=dict)
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
     _last: dict[str, float] = field(default_factory=dict)
+    _private: set[str] = field(default_factory=set)
+    """Sites that were found at a private address."""
 
-    async def get(self, address: str) -> Received:
+    async def get(self, address: str, waited: bool = False) -> Received:
         """A page or download that a person would open: robots.txt and the pause between requests apply, redirects
         to other sites are asked for too, and a status of 400 or more is an error. A site that is busy and says for
-        how long (`Retry-After`) is asked again, twice at most."""
+        how long (`Retry-After`) is asked again, twice at most. `waited`: its turn has come (`require_allowed`)."""
         for attempt in range(BUSY_TRIES):
-            await self.require_allowed(address)
+            if attempt or not waited:
+                await self.require_allowed(address)
             found = await self._request(address, polite=True)
             pause = wished_pause(found.headers) if found.status in (429, 503) else None
             if pause is None or pause > LONGEST_DELAY_S or attempt == BUSY_TRIES - 1:
@@ -125,25 +132,44 @@ class Fetcher:
         except httpx.HTTPError as error:
             raise WebError(f"{address} cannot be reached: {str(error) or type(error).__name__}.") from error
 
+    async def part(
+        self, address: str, method: str, headers: Mapping[str, str], body: bytes | None, home: str
+    ) -> Received:
+        """What a page of the origin `home` asks for: as `raw`, with robots.txt obeyed and a small pause."""
+        site = guard.origin(address)
+        _require_permitted(await self._rules(site, home), address)
+        await self._turn(site, min(LONGEST_PART_DELAY_S, PART_SHARE * self.delay(site)))
+        return await self.raw(address, method, headers, body, home)
+
     async def require_allowed(self, address: str) -> None:
         """Obey robots.txt, and wait as long as the settings or the site ask for between two requests to a host."""
         site = guard.origin(address)
+        rules = await self._rules(site)
+        _require_permitted(rules, address)
+        await self._turn(site, max(self.delay(site), min(rules.crawl_delay(AGENT) or 0.0, LONGEST_DELAY_S)))
+
+    def delay(self, site: str) -> float:
+        """Seconds between two pages of an origin, as far as the settings go."""
+        if self.settings.delay_s is not None:
+            return self.settings.delay_s
+        return 0.0 if site in self._private else DELAY_S
+
+    async def _turn(self, site: str, pause: float) -> None:
+        """Wait until the last request to the site is so many seconds ago; those who wait come one after the other."""
         async with self._locks.setdefault(site, asyncio.Lock()):
-            rules = await self._rules(site)
-            _require_permitted(rules, address)
-            pause = max(self.settings.delay_s, min(rules.crawl_delay(AGENT) or 0.0, LONGEST_DELAY_S))
             loop = asyncio.get_running_loop()
             if (rest := self._last.get(site, -pause) + pause - loop.time()) > 0:
                 await asyncio.sleep(rest)
             self._last[site] = loop.time()
 
-    async def _rules(self, site: str) -> Protego:
-        if site not in self._robots:
-            found = await self.raw(f"{site}/robots.txt")
-            if found.status >= 500:
-                raise WebError(f"{site} is refused: its robots.txt answered {found.status}; try again later.")
-            text = found.body.decode("utf-8", "replace") if found.status < 400 else ""
-            self._robots[site] = Protego.parse(text)
+    async def _rules(self, site: str, home: str | None = None) -> Protego:
+        async with self._locks.setdefault(f"{site}/robots.txt", asyncio.Lock()):
+            if site not in self._robots:
+                found = await self.raw(f"{site}/robots.txt", home=home)
+                if found.status >= 500:
+                    raise WebError(f"{site} is refused: its robots.txt answered {found.status}; try again later.")
+                text = found.body.decode("utf-8", "replace") if found.status < 400 else ""
+                self._robots[site] = Protego.parse(text)
         return self._robots[site]
 
     async def _follow(
@@ -169,6 +195,7 @@ class Fetcher:
     ) -> Received:
         try:
             async with client.stream(method, address, headers=headers, content=body) as response:
+                self._note_address(guard.origin(address), response)
                 parts, size = [], 0
                 async for part in response.aiter_bytes():
                     size += len(part)
@@ -179,6 +206,12 @@ class Fetcher:
                 return Received(str(response.url), response.status_code, response.headers, b"".join(parts), now)
         except PrivateAddress as error:
             raise guard.refusal(address, error.ip) from error
+
+    def _note_address(self, site: str, response: httpx.Response) -> None:
+        stream = response.extensions.get("network_stream")
+        found = stream.get_extra_info("server_addr") if stream else None
+        if found and not guard.is_public(str(found[0])):
+            self._private.add(site)
 
 
 def _require_permitted(rules: Protego, address: str) -> None:

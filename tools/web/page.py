@@ -1,6 +1,6 @@
 """What reading the web gives. Everything here is data from outside: none of it is ever an instruction."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 LinkKind = Literal["page", "next", "download"]
@@ -27,7 +27,7 @@ class RawTable:
     kind: TableKind = "table"
     notes: tuple[str, ...] = ()
     """What was left out of the rows, or where in the file they were: a total, a line above, an archive's entry."""
-    retrieved: str = ""
+    retrieved: str = field(default="", compare=False)
     """When it was received, ISO 8601 in UTC."""
 
 

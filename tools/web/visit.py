@@ -79,7 +79,8 @@ class Visit:
         await route.fulfill(status=found.status, headers=headers, body=found.body)
 
     async def _open(self, address: str) -> Received:
-        found = await self.fetcher.get(address)
+        # Its turn came before the visit began.
+        found = await self.fetcher.get(address, waited=guard.origin(address) == guard.origin(self.address))
         require_page(found)
         self._document = found
         return found
@@ -90,7 +91,7 @@ class Visit:
             raise WebError(f"{self.address} asks for more than {MOST_REQUESTS} parts.")
         # Even where private addresses are allowed, a page may not reach into them on another host.
         home = guard.origin(self.document().address)
-        found = await self.fetcher.raw(
+        found = await self.fetcher.part(
             request.url, request.method, await request.all_headers(), request.post_data_buffer, home
         )
         if request.resource_type in ("xhr", "fetch"):

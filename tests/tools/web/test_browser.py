@@ -153,6 +153,13 @@ async def test_robots_txt_closes_pages_to_the_browser(web: str, browser: Browser
         await browser.read(f"{web}/drafts/")
 
 
+async def test_robots_txt_closes_what_scripts_ask_for_too(site: Site, browser: Browser) -> None:
+    asks = "<script>for (const part of ['/open', '/closed']) fetch(part).catch(() => 0)</script>"
+    site.answers |= {"/robots.txt": Answer("User-agent: *\nDisallow: /closed"), "/": Answer(TABLE + asks)}
+    assert (await browser.read(f"{site.address}/")).tables
+    assert site.asked == ["/robots.txt", "/", "/open"]
+
+
 @pytest.mark.parametrize("address", ["file:///etc/hostname", "chrome://version", "data:text/html,<p>x", "about:blank"])
 async def test_only_the_web_is_read(browser: Browser, address: str) -> None:
     with pytest.raises(WebError):

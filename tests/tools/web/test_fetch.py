@@ -124,6 +124,29 @@ async def test_the_pause_between_requests_to_a_host_is_kept(site: Site) -> None:
     assert time.monotonic() - started >= 0.4
 
 
+async def test_a_public_host_is_left_a_second_and_a_private_one_none_unless_settings_say(site: Site) -> None:
+    async with open_fetcher(LOCAL) as fetcher:
+        assert fetcher.delay(site.address) == 1.0
+        await fetcher.require_allowed(f"{site.address}/page")
+        assert fetcher.delay(site.address) == 0.0
+        assert fetcher.delay("https://data.example") == 1.0
+    async with open_fetcher(LOCAL.model_copy(update={"delay_s": 2.5})) as fetcher:
+        await fetcher._rules(site.address)
+        assert fetcher.delay(site.address) == fetcher.delay("https://data.example") == 2.5
+
+
+async def test_parts_of_a_page_obey_robots_txt_and_come_after_a_small_pause(site: Site) -> None:
+    site.answers |= {"/robots.txt": Answer("User-agent: *\nDisallow: /closed", "text/plain"), "/part": Answer("x")}
+    async with open_fetcher(LOCAL.model_copy(update={"delay_s": 1.0})) as fetcher:
+        started = time.monotonic()
+        for _ in range(3):
+            await fetcher.part(f"{site.address}/part", "GET", {}, None, site.address)
+        assert time.monotonic() - started >= 0.2
+        with pytest.raises(WebError, match=r"robots\.txt"):
+            await fetcher.part(f"{site.address}/closed", "GET", {}, None, site.address)
+    assert site.asked == ["/robots.txt", *["/part"] * 3]
+
+
 async def test_what_is_checked_is_what_is_connected_to(site: Site) -> None:
     """DNS rebinding needs a second look at the name, after the check: there is none."""
     site.answers["/"] = Answer("secret")
