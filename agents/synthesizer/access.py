@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_world.agents.synthesizer import plan as p
+from agent_world.agents.synthesizer.derived import hinted, superlative
 from agent_world.agents.synthesizer.moves import reduced
 from agent_world.agents.synthesizer.sources import Rows, call, category, numeric, whole
 from agent_world.agents.synthesizer.world import Action, Row, World
@@ -145,11 +146,11 @@ class Quality:
 
 def qualities(world: World, source: Source) -> list[Quality]:
     """Own columns first, then those of parents, then figures over children; each with a value for most rows."""
-    found = [*_own(source), *_of_parents(world, source), *_of_children(world, source)]
+    found = [*_own(world, source), *_of_parents(world, source), *_of_children(world, source)]
     return [q for q in found if sum(v is not None for v in q.values) > len(q.values) / 2]
 
 
-def _own(source: Source) -> list[Quality]:
+def _own(world: World, source: Source) -> list[Quality]:
     table, rows, listed = source.rows.table, source.rows.rows, set(source.listed)
     used = {w.column for w in source.rows.group.where}
     return [
@@ -157,7 +158,10 @@ def _own(source: Source) -> list[Quality]:
             p.Attr(column=c), table, table.column(c), tuple(r.get(c) for r in rows), 0 if c in listed else len(rows)
         )
         for c in source.columns
-        if c != table.primary_key and c not in used and not _superlative(c)
+        if c != table.primary_key
+        and c not in used
+        and not superlative(c)
+        and all(world.clear_cell(table.name, c, row) for row in rows)
     ]
 
 
@@ -171,18 +175,15 @@ def _of_parents(world: World, source: Source) -> list[Quality]:
             continue
         table = world.tables[link.table]
         for column in sorted(tools[0].paths):
-            if column in (table.primary_key, table.label) or _superlative(column):
+            if column in (table.primary_key, table.label) or superlative(column):
+                continue
+            if not all(world.clear_cell(table.name, column, parent) for parent in parents if parent):
                 continue
             values = tuple(parent.get(column) if parent else None for parent in parents)
             attr = p.Attr(column=column, via=link.column)
             calls = len({row.get(link.column) for row in source.rows.rows})
             found.append(Quality(attr, table, table.column(column), values, calls))
     return found
-
-
-def _superlative(column: str) -> bool:
-    """`tallest` of a species: no word for a value that can be compared again."""
-    return column.endswith("est") and "_" not in column
 
 
 def _parent(world: World, link: ForeignKey, row: Row, tool: Action) -> Row | None:
@@ -204,14 +205,23 @@ def _of_children(world: World, source: Source) -> list[Quality]:
             _accepts(a, link.column, r[link.target]) for a in _child_tools(world, count)[:1] for r in source.rows.rows
         ):
             continue
-        if _child_tools(world, count):
+        if _child_tools(world, count) and _clear(world, source, table, link, "count"):
             found.append(Quality(count, table, None, tuple(map(len, groups)), len(groups)))
-        for column in [c.name for c in table.columns if numeric(world, table, c.name)]:
+        for column in [c.name for c in table.columns if numeric(world, table, c.name) and not hinted(c.name)]:
             for function in ("sum", "max"):
+                if not _clear(world, source, table, link, function, column):
+                    continue
                 attr = p.Attr(column=column, via=link.column, children=table.name, function=function)
                 if _child_tools(world, attr) and all(groups):
                     found.append(Quality(attr, table, table.column(column), _figures(attr, groups), len(groups)))
     return found
+
+
+def _clear(world: World, source: Source, child: Table, link: ForeignKey, function: str, column: str = "") -> bool:
+    """Whether no column of these rows gives another value for the figure."""
+    table = source.rows.table
+    disputed = world.disputed(table.name, child.name, link.column, function, column)
+    return not disputed or not any(row.get(table.primary_key) in disputed for row in source.rows.rows)
 
 
 def _accepts(action: Action, column: str, value: Any) -> bool:

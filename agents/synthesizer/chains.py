@@ -54,11 +54,14 @@ class Plan:
         return seen is wanted or (not written and seen.subject == wanted.subject and column in seen.paths)
 
     def count(self, found: Found) -> None:
+        self.tell_number(found)
+        self.asks.append(found.ask)
+
+    def tell_number(self, found: Found) -> None:
         key = self.keys.new(found.path, _short(found.ask.group.table))
         self.answer[key] = Ref(step=found.step, path=found.path)
         self.types[key] = "integer" if isinstance(found.ask, CountAsk) else "number"
         self.expected[key] = found.expected
-        self.asks.append(found.ask)
 
 
 def _short(table: str) -> str:
@@ -87,7 +90,8 @@ def _ask_leaves(plan: Plan, trail: Trail, rng: random.Random) -> None:
     """Of the last read, or of what was written."""
     leaves = trail.leaves()
     written = [m for m in leaves if m.command]
-    asked = [m for m in leaves if not m.command][-1:]
+    shown = [m.after for m in written if m.after]
+    asked = [m for m in leaves if not m.command and m not in shown][-1:]
     if written and rng.random() >= 0.2:
         asked = []
     for move in asked:
@@ -95,6 +99,8 @@ def _ask_leaves(plan: Plan, trail: Trail, rng: random.Random) -> None:
     for move in written:
         for column in move.command.tells if move.command else ():
             plan.tell(move.thing, column)
+        if move.after is not None and move.after.found is not None:
+            plan.tell_number(move.after.found)
 
 
 def _ask(plan: Plan, move: Move, rng: random.Random) -> None:

@@ -9,6 +9,7 @@ from agent_world.agents.synthesizer.deep import Story
 from agent_world.agents.synthesizer.endings import condition, name_of, short
 from agent_world.agents.synthesizer.gather import Many, One, found
 from agent_world.agents.synthesizer.meaning import Command, Group, Subject, Where
+from agent_world.agents.synthesizer.measures import counters
 from agent_world.agents.synthesizer.moves import statable
 from agent_world.agents.synthesizer.operations import arguments_for
 from agent_world.agents.synthesizer.script import Given, Site, said
@@ -103,6 +104,7 @@ def _close(story: Story, one: One, action: Action, step: int, command: Command, 
     options = [
         c for c in action.paths
         if c not in changed and statable(one.site.row.get(c)) and one.site.row[c] not in stated
+        and world.clear_cell(table.name, c, one.site.row)
         and world.foreign_key(table.name, c) is None and (c != table.primary_key or not world.opaque(table.name))
     ]  # fmt: skip
     if not options:
@@ -133,8 +135,8 @@ def _add(story: Story, one: One) -> bool:
     arguments = {**{a: said(v) for a, v in values.items()}, argument: one.site.given(target)}
     step = _write(story, action, arguments, story.script.kind_of(one.site.table))
     tells = _told(story, action, values)
-    if tells is None:
-        return False
+    if tells is None or _said(one, column, tells, values, action):
+        return _count_after(story, one, action, column, values)
     ref = Ref(step=step, path=action.item_paths()[tells])
     expected = values.get(
         next((a for a, c in action.values.items() if c == tells), ""), one.site.row[target] if tells == column else None
@@ -143,6 +145,34 @@ def _add(story: Story, one: One) -> bool:
     pairs = tuple((action.values[a], v) for a, v in values.items())
     story.commands.append(Command("add", action.table.name, one.subject, pairs, (tells,), link=column))
     return True
+
+
+def _said(one: One, link: str, tells: str, values: dict[str, Any], action: Action) -> bool:
+    """Whether the question says the value already: of the new row, or as the row's that it belongs to."""
+    if tells in {action.values[a] for a in values}:
+        return True
+    return (
+        tells == link and one.subject.kind in ("key", "label", "value") and one.subject.value in one.site.row.values()
+    )
+
+
+def _count_after(story: Story, one: One, action: Action, link: str, values: dict[str, Any]) -> bool:
+    """How many rows there are of the kind for this one, when the new one is there."""
+    world, table = story.world, action.table
+    key = world.foreign_key(table.name, link)
+    if key is None or world.disputed(key.table, table.name, link, "count"):
+        return False
+    owner = one.site.row[key.target]
+    for tool, argument in counters(world, table, link):
+        if tool.accepts(argument, owner):
+            step = story.script.call(tool, {argument: one.site.given(key.target)}, story.script.kind_of(key.table))
+            ref = Ref(step=step, path="count" if tool.kind == "count" else "total")
+            story.tell("count", short(table.name), ref, "integer", len(world.where(table.name, link, owner)) + 1)
+            pairs = tuple((action.values[a], v) for a, v in values.items())
+            group = Group(table.name, (Where(link, subject=one.subject),))
+            story.commands.append(Command("add", table.name, one.subject, pairs, link=link, counted=group))
+            return True
+    return False
 
 
 def _new_row(story: Story, action: Action, link: str, model: Row) -> dict[str, Any] | None:
@@ -215,11 +245,13 @@ def act_on_each(story: Story, many: Many) -> bool:
         return False
     action, argument, column = tool
     group, sites = many.group, many.sites
-    if len(sites) > 3 and not group.first and not group.named:
+    if group.first:  # how many they are is said
+        return False
+    if len(sites) > 3 or group.named:
         narrowed = condition(story, many, most=MOST_EACH)
         if narrowed is None or narrowed[0].column == column:
             return False
-        group, sites = Group(group.table, (*group.where, narrowed[0])), narrowed[1]
+        group, sites = replace(group, where=(*group.where, narrowed[0])), narrowed[1]
     value = new_value(story.world, action.table, column, None, story.rng)
     if value is None or any(s.row.get(column) == value for s in sites) or any(w.column == column for w in group.where):
         return False

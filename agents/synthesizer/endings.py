@@ -210,7 +210,8 @@ def _of_use(story: Story, site: Site, column: str) -> bool:
     link = story.world.foreign_key(table.name, column)
     opaque = story.world.opaque(link.table if link else table.name) if link or column == table.primary_key else False
     shown = reachable(story.world, table, column) and clear(story.world, table, column)
-    return statable(site.row.get(column)) and shown and not opaque
+    told = statable(site.row.get(column)) and story.world.clear_cell(table.name, column, site.row)
+    return told and shown and not opaque
 
 
 def _tell(story: Story, subject: Subject, site: Site, columns: tuple[str, ...]) -> bool:
@@ -241,11 +242,19 @@ def ask_parent(story: Story, one: One) -> bool:
     return _tell(story, Subject("parent", parent.name, link, of=one.subject), site, (rng.choice(columns),))
 
 
+def _told_once(story: Story, one: One, measure: Measure) -> bool:
+    """Whether the row itself has no other number for this figure over what refers to it."""
+    function = "count" if measure.kind == "children" else measure.function
+    table = story.world.tables[one.site.table]
+    disputed = story.world.disputed(table.name, measure.table, measure.link, function, measure.column)
+    return one.site.row.get(table.primary_key) not in disputed
+
+
 def ask_children(story: Story, one: One) -> bool:
     """How many there are, or a number made of them."""
     table = story.world.tables[one.site.table]
     options = [m for m in ranked(story.world, table) if m.kind in ("children", "fold")]
-    options = [m for m in options if value_of(story.world, table.name, one.site.row, m)]
+    options = [m for m in options if value_of(story.world, table.name, one.site.row, m) and _told_once(story, one, m)]
     options = [m for m in options if not story.picks or story.picks[-1].measure != m]
     wanted = story.draw(options, [story.edge(one.tool, measure_tool(story.world, m) or one.tool) for m in options])
     cell = measure(story.script, one.site, wanted) if wanted else None

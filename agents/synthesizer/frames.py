@@ -168,7 +168,6 @@ BY_KEY = (
     "{noun} {value}",
     "{noun} {value}",
     "the {noun} with {words} {value}",
-    "the {noun} whose {words} is {value}",
     "the {noun} {value}",
     "the {noun} that has the {words} {value}",
 )
@@ -179,6 +178,7 @@ BY_KEY_IN_FULL = (
     "the {noun} of {words} {value}",
 )
 BY_OWN_NAME = ("{noun} {value}", "the {noun} {value}", "the {noun} called {value}")
+BY_OWN_CODE = ("{noun} {value}", "the {noun} {value}")
 BARE = ("{value}",)
 BY_LABEL = (
     "the {noun} {value}",
@@ -202,7 +202,7 @@ PARENT = (
     "the {noun} of {of}",
     "the {noun} of {of}",
     "the {noun} that {of} belongs to",
-    "the {noun} {of} refers to",
+    "the {noun} linked to {of}",
 )
 PARENT_AS = (
     "the {role} {noun} of {of}",
@@ -213,7 +213,7 @@ ONLY_CHILD = (
     "the only {noun} of {of}",
     "the one {noun} that belongs to {of}",
     "the single {noun} recorded for {of}",
-    "the only {noun} that refers to {of}",
+    "the only {noun} linked to {of}",
 )
 ONLY_CHILD_AS = (
     "the only {noun} whose {role} is {of}",
@@ -225,7 +225,7 @@ OF_PARENT = (
     "that belong to {who}",
     "recorded for {who}",
     "linked to {who}",
-    "that refer to {who}",
+    "listed for {who}",
 )
 OF_PARENT_AS = (
     "whose {role} is {who}",
@@ -260,6 +260,12 @@ CONTAINS = (
     'that have "{value}" in the {words}',
     'whose {words} includes the text "{value}"',
 )
+FLAG = (
+    "whose {words} is {value}",
+    "with the {words} set to {value}",
+    "that have the {words} set to {value}",
+)
+HAVE_FLAG = ("have the {words} set to {value}", "have {value} as the value of their {words}")
 COMPARED = {
     "=": (
         "whose {words} is {value}",

@@ -164,6 +164,8 @@ class Command:
     link: str = ""
     target: Subject | None = None
     group: Group | None = None
+    counted: Group | None = None
+    """Rows whose number is to be told afterwards, where all that the new row shows is said in the question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from agent_world.agents.synthesizer.derived import hinted
 from agent_world.agents.synthesizer.meaning import Measure
 from agent_world.agents.synthesizer.moves import reduced, statable
 from agent_world.agents.synthesizer.script import Cell, Script, Site
@@ -16,13 +17,19 @@ from agent_world.agents.synthesizer.world import PAGE, Action, Row, World
 from agent_world.schema import Ref, Table
 
 FOLDED = ("mean", "sum", "max", "min")
-SUPERLATIVE = re.compile(r"(^|_)\w{3,}est(_|$)|^(max|min|mean|average)_")
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def ranked(world: World, table: Table) -> list[Measure]:
-    """What rows of a table can be ranked by, as far as tools show it."""
-    own = [c.name for c in table.columns if rankable(world, table, c.name) or dated(world, table, c.name)]
+    """What rows of a table can be ranked by, as far as tools show it. Worked out once a world."""
+    if table.name not in world.measures:
+        world.measures[table.name] = _ranked(world, table)
+    return list(world.measures[table.name])
+
+
+def _ranked(world: World, table: Table) -> list[Measure]:
+    days = {c.name for c in table.columns if dated(world, table, c.name) and not hinted(c.name)}
+    own = [c.name for c in table.columns if rankable(world, table, c.name) or c.name in days]
     found = [Measure("own", column) for column in own if reachable(world, table, column)]
     for link, parent in links(world, table):
         columns = [c.name for c in parent.columns if rankable(world, parent, c.name)]
@@ -75,7 +82,7 @@ def clear(world: World, table: Table, column: str) -> bool:
 
 def rankable(world: World, table: Table, column: str) -> bool:
     """A number that the highest of can be asked for: nobody asks for the lowest `highest price`."""
-    return numeric(world, table, column) and clear(world, table, column) and not SUPERLATIVE.search(column)
+    return numeric(world, table, column) and clear(world, table, column) and not hinted(column)
 
 
 def dated(world: World, table: Table, column: str) -> bool:
@@ -115,13 +122,14 @@ def lists(world: World, measure: Measure) -> list[tuple[Action, str]]:
 
 
 def value_of(world: World, table: str, row: Row, measure: Measure) -> Any:
-    """None where there is none."""
+    """None where there is none, or where the question could mean another value."""
     if measure.kind == "own":
-        return row.get(measure.column)
+        return row.get(measure.column) if world.clear_cell(table, measure.column, row) else None
     if measure.kind == "parent":
         key = world.foreign_key(table, measure.link)
         rows = world.where(key.table, key.target, row.get(measure.link)) if key else []
-        return rows[0].get(measure.column) if len(rows) == 1 else None
+        one = rows[0] if len(rows) == 1 and key and world.clear_cell(key.table, measure.column, rows[0]) else None
+        return one.get(measure.column) if one else None
     rows = world.where(measure.table, measure.link, row.get(world.tables[table].primary_key))
     if measure.kind == "children":
         return len(rows)
@@ -130,14 +138,32 @@ def value_of(world: World, table: str, row: Row, measure: Measure) -> Any:
 
 
 def leader(world: World, sites: list[Site], measure: Measure, highest: bool) -> Site | None:
-    """The only row with the greatest (or least) value, clearly ahead; None when a row lacks the value."""
+    """The only row with the greatest (or least) value, clearly ahead; None when a row lacks the value, or a column
+    that counts the same gives another one."""
     values = [value_of(world, s.table, s.row, measure) for s in sites]
+    if measure.kind in ("children", "fold") and sites and _otherwise(world, sites, measure, highest, values):
+        return None
     if len(values) < 2 or any(not statable(v) for v in values):
         return None
     ordered = sorted(values, reverse=highest)
     first, second = ordered[0], ordered[1]
     clear = first != second and (isinstance(first, str) or abs(first - second) > 0.02 or measure.kind != "fold")
     return sites[values.index(first)] if clear else None
+
+
+def _otherwise(world: World, sites: list[Site], measure: Measure, highest: bool, values: list[Any]) -> bool:
+    """Whether another row leads by a column that sums up the same rows (`cars` of a manufacturer, and its cars)."""
+    function = "count" if measure.kind == "children" else measure.function
+    wanted = (function, measure.table, measure.link, measure.column)
+    for (table, name), found in world.derived.items():
+        if table == sites[0].table and (found.function, found.children, found.via, found.column) == wanted:
+            said: list[Any] = [s.row.get(name) for s in sites]
+            if any(v is None for v in (*said, *values)):
+                return True
+            best, most = (max if highest else min), (max(said) if highest else min(said))
+            if said.count(most) != 1 or said.index(most) != values.index(best(values)):
+                return True
+    return False
 
 
 # --- Called -----------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from agent_world.agents.synthesizer.derived import day_part, hinted
 from agent_world.agents.synthesizer.meaning import CountAsk, Group, ReduceAsk, Subject, SubjectKind, Where
 from agent_world.agents.synthesizer.trail import Found, Move, Thing, Trail
 from agent_world.agents.synthesizer.world import Action, Row, World
@@ -123,7 +124,7 @@ def _group_bound(world: World, trail: Trail, action: Action) -> Iterator[Move]:
                 continue
             if value is not None:
                 rows = world.where(action.table.name, column, value)
-                yield from _group(action, {argument: ref}, where, rows, len(trail.moves), kind)
+                yield from _group(world, action, {argument: ref}, where, rows, len(trail.moves), kind)
 
 
 def _single_filter(action: Action) -> list[tuple[str, str]]:
@@ -134,7 +135,7 @@ def _single_filter(action: Action) -> list[tuple[str, str]]:
 def _group_fresh(world: World, trail: Trail, action: Action, rng: random.Random) -> Iterator[Move]:
     step = len(trail.moves)
     if not action.required:
-        yield from _group(action, {}, None, world.rows[action.table.name], step, "independent")
+        yield from _group(world, action, {}, None, world.rows[action.table.name], step, "independent")
     chosen = _single_filter(action)
     if chosen:
         argument, column = rng.choice(chosen)
@@ -143,23 +144,45 @@ def _group_fresh(world: World, trail: Trail, action: Action, rng: random.Random)
         link = world.foreign_key(action.table.name, column)
         if statable(value) and (link is None or not world.opaque(link.table)):
             rows = world.where(action.table.name, column, value)
-            yield from _group(action, {argument: Value(value=value)}, Where(column, value), rows, step, "independent")
+            yield from _group(
+                world, action, {argument: Value(value=value)}, Where(column, value), rows, step, "independent"
+            )
 
 
 def _group(
-    action: Action, arguments: dict[str, Argument], where: Where | None, rows: list[Row], step: int, kind: str
+    world: World,
+    action: Action,
+    arguments: dict[str, Argument],
+    where: Where | None,
+    rows: list[Row],
+    step: int,
+    kind: str,
 ) -> Iterator[Move]:
+    if not _says_the_same(world, action, where, rows):
+        return
     group = Group(action.table.name, (where,) if where else ())
     match action.kind:
         case "count":
             yield Move(action, arguments, kind, found=Found(CountAsk(group), step, "count", len(rows)))
         case "aggregate" if rows:
-            yield from _aggregate(action, arguments, group, rows, step, kind)
+            yield from _aggregate(world, action, arguments, group, rows, step, kind)
         case "list" | "related":
             if not action.inside:
                 yield Move(action, arguments, kind, found=Found(CountAsk(group), step, "total", len(rows)))
             if len(rows) == 1 and where is not None and not where.same:
                 yield Move(action, arguments, kind, thing=known(rows[0], action, step, _only(action, where)))
+
+
+def _says_the_same(world: World, action: Action, where: Where | None, rows: list[Row]) -> bool:
+    """Whether the row that these belong to has no column that tells another number of them."""
+    link = world.foreign_key(action.table.name, where.column) if where and rows and not where.same else None
+    parents = world.where(link.table, link.target, rows[0].get(link.column)) if link else []
+    if link is None or len(parents) != 1:
+        return True
+    function = (action.operation.function or "") if action.kind == "aggregate" else "count"
+    column = (action.operation.column or "") if action.kind == "aggregate" else ""
+    disputed = world.disputed(link.table, action.table.name, link.column, function, column)
+    return parents[0].get(world.tables[link.table].primary_key) not in disputed
 
 
 def _only(action: Action, where: Where) -> Subject:
@@ -169,11 +192,13 @@ def _only(action: Action, where: Where) -> Subject:
 
 
 def _aggregate(
-    action: Action, arguments: dict[str, Argument], group: Group, rows: list[Row], step: int, kind: str
+    world: World, action: Action, arguments: dict[str, Argument], group: Group, rows: list[Row], step: int, kind: str
 ) -> Iterator[Move]:
     column, function = action.operation.column, action.operation.function or ""
     numbers = [row[column] for row in rows if column and isinstance(row.get(column), int | float)]
-    if column is None or not numbers or len(rows) < 2:
+    if column is None or not numbers or len(rows) < 2 or hinted(column) or day_part(action.table, column):
+        return
+    if not all(world.clear_cell(action.table.name, column, row) for row in rows):
         return
     expected = reduced(function, numbers)
     yield Move(action, arguments, kind, found=Found(ReduceAsk(group, column, function), step, "value", expected))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agent_world.agents.synthesizer import deep_frames as frames
+from agent_world.agents.synthesizer import frames as short_frames
 from agent_world.agents.synthesizer.meaning import (
     Group,
     Measure,
@@ -106,7 +107,8 @@ class Naming:
         if group == self.said:
             return f"these {many}"
         if group.named:
-            return self._named(group)
+            met = joined([self.have(group.table, w) for w in group.where if w.measure]) if group.where else ""
+            return f"those of {self._named(group)} that {met}" if met else self._named(group)
         rest = self.conditions(group)
         if group.first and group.measure:
             what = self.what(group.table, group.measure)
@@ -150,4 +152,6 @@ class Naming:
             return self.form(frames.HAVE_PARENT, **slots, a_role=article(role), test=test)
         if where.comparison != "=" and dated(self.world, self.world.tables[table], measure.column):
             return self.form(frames.HAVE_DATE[where.comparison], **slots)
+        if isinstance(where.value, bool):
+            return self.form(short_frames.HAVE_FLAG, **slots)
         return self.form(frames.HAVE[where.comparison], **slots)

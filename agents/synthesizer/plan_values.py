@@ -56,8 +56,6 @@ class Values:
             return singular(table)
         if words.endswith(" on"):
             return f"{words.removesuffix(' on')} date"
-        if " " not in words and words.endswith("est"):
-            return f"{words} value"
         return f"number of {words}" if self.counted(table, column) == words else words
 
     def words(self, table: str, attr: p.Attr) -> str:
@@ -94,7 +92,7 @@ class Values:
 
     def _over(self, attr: p.Attr) -> str:
         words = self.field(attr.children, attr.column)
-        return f"{'total' if attr.function == 'sum' else 'top'} {words}"
+        return f"{'total' if attr.function == 'sum' else 'maximum'} {words}"
 
     def most(self, table: str, attr: p.Attr, highest: bool) -> str:
         """What the extreme row has: `the highest total`, `the fewest seats`, `the plane with the most seats`."""
@@ -164,6 +162,8 @@ class Values:
             many = words.endswith("s") and not words.endswith(NOT_COUNTED)
             texts = (frames.PLURAL_TEXTS if many else frames.TEXTS)[test.comparison]
             return self.pick(texts, words=words, a_words=article(words), value=value)
+        if isinstance(test.value, bool):
+            return self.pick(frames.FLAG, words=words, value=value)
         if test.comparison == "=":
             return self.pick(frames.KIND, words=words, value=value)
         counted = self.counted(table, column)

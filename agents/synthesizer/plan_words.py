@@ -16,6 +16,7 @@ from agent_world.agents.synthesizer.words import (
     article,
     joined,
     plural,
+    said_of,
     singular,
     value_text,
 )
@@ -188,12 +189,16 @@ class Phrases(Values):
         """Plain values first, the one that has to be found last."""
         plain = [(c, v.value) for c, v in node.values if isinstance(v, p.Constant)]
         found = next((c, v) for c, v in node.values if not isinstance(v, p.Constant))
-        pairs = [self.pick(orders.PAIR, words=self.field(node.table, c), value=value_text(value)) for c, value in plain]
+        pairs = [self._pair(self.field(node.table, c), value_text(value)) for c, value in plain]
         noun = singular(node.table)
         return self.pick(
             orders.DO_ADD, article=article(noun), new=f"a new {noun}", pairs=joined(pairs),
             words=self.field(node.table, found[0]), figure=self.figure(found[1]),
         )  # fmt: skip
+
+    def _pair(self, words: str, value: str) -> str:
+        said = said_of(words, value)
+        return self.pick(orders.PAIR, words=words, value=value) if said == f"{words} {value}" else said
 
 
 def _said_by(parts: p.Scalar | p.Listing | None, owner: p.One) -> bool:

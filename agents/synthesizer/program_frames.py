@@ -23,6 +23,7 @@ TIMES = {
     "<=": ("{a_words} of {value} or earlier", "{a_words} no later than {value}"),
     "=": ("{a_words} of {value}",),
 }
+FLAG = ("the {words} set to {value}", "{value} as the value of their {words}")
 KIND = ("the {words} {value}", "{value} as {words}", "{words} {value}")
 TEXTS = {
     "contains": (
@@ -101,7 +102,7 @@ MORE_THAN = (
 )
 IS = {
     ">": ("is above {value}", "is higher than {value}", "is greater than {value}", "exceeds {value}"),
-    "<": ("is below {value}", "is lower than {value}", "is less than {value}", "stays under {value}"),
+    "<": ("is below {value}", "is lower than {value}", "is less than {value}", "is under {value}"),
     ">=": ("is at least {value}", "is not below {value}", "comes to {value} or more"),
     "<=": ("is at most {value}", "is not above {value}", "comes to {value} or less"),
     "=": ("is {value}",),
@@ -109,6 +110,7 @@ IS = {
 
 # --- Whole questions: reading ---
 
+WHAT_IS = ("what is {what}?", "what is {what}?", "what's {what}?")
 COUNT = (
     "how many of {group} {does}?",
     "of {group}, how many {does}?",
@@ -124,17 +126,17 @@ COUNT = (
     "take {group} and tell me how many of them {does}.",
 )
 NAMES = (
-    "list the {what} of {group}.",
-    "which {what} do {group} have? List all of them.",
+    "list the {whats} of {group}.",
+    "which {whats} do {group} have? List all of them.",
     "give me the {what} of every one of {group}.",
-    "I need a list with the {what} of {group}.",
-    "tell me the {what} of {group}, all of them.",
-    "what are the {what} values of {group}?",
-    "please list {group} by their {what}.",
-    "find {group} and list each {what}.",
-    "name {group}: I need each {what}.",
-    "collect the {what} of {group}.",
-    "write down the {what} of {group}.",
+    "I need a list with the {whats} of {group}.",
+    "tell me the {whats} of {group}, all of them.",
+    "what are the {whats} of {group}?",
+    "please list {group} by their {whats}.",
+    "find {group} and list their {whats}.",
+    "name {group}: I need all their {whats}.",
+    "collect the {whats} of {group}.",
+    "write down the {whats} of {group}.",
 )
 EXTREME = (
     "which of {group} has {most}? {report}",
@@ -185,7 +187,7 @@ IF_ASK = (
     "if {test}, what is {yes}? Otherwise, what is {no}?",
     "if {test}, tell me {yes}; otherwise tell me {no}.",
     "find out whether {test}. If so, report {yes}, and if not, {no}.",
-    "should it be that {test}, give me {yes}. If it is not so, give me {no}.",
+    "in case {test}, give me {yes}. If it is not so, give me {no}.",
     "check whether {test}; where that holds I want {yes}, else {no}.",
     "when {test}, answer with {yes}; in any other case with {no}.",
     "one figure is wanted. If {test}, it is {yes}; otherwise it is {no}. Give me that figure.",

@@ -70,7 +70,7 @@ IF_SET = (
     "set {what} to {yes} if {test}, and to {no} in any other case. {tell}",
     "please put {what} at {yes} when {test}, and at {no} otherwise. {tell}",
     "depending on whether {test}, change {what} to {yes} (if it is so) or to {no} (if it is not). {tell}",
-    "should it be that {test}, change {what} to {yes}; if not, change it to {no}. {tell}",
+    "in case {test}, change {what} to {yes}; if not, change it to {no}. {tell}",
     "find out whether {test}. {what_capital} is to be {yes} in that case, {no} otherwise; see to it. {tell}",
 )
 TELL_COUNT = (

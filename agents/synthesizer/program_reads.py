@@ -26,7 +26,7 @@ from agent_world.agents.synthesizer.program_tests import (
     splitting,
 )
 from agent_world.agents.synthesizer.wording import capital
-from agent_world.agents.synthesizer.words import additive, column_words, degree, field_words, plural, singular
+from agent_world.agents.synthesizer.words import additive, column_words, degree, field_words, many_of, plural, singular
 
 Shape = Callable[[Room], Sketch | None]
 
@@ -39,7 +39,7 @@ def asked(room: Room, found: p.Measure | p.Share | p.Versus) -> str:
     """A question for a figure."""
     figure = room.phrases.figure(found, rounded=False)
     rounding = room.phrases.pick(frames.ROUND) if room.phrases.fraction(found) else ""
-    return capital(room.phrases.pick(words.TELL + words.WHAT_IS, what=figure)) + rounding
+    return capital(room.phrases.pick(words.TELL + frames.WHAT_IS, what=figure)) + rounding
 
 
 def count_matching(room: Room) -> Sketch | None:
@@ -87,7 +87,7 @@ def name_matching(room: Room) -> Sketch | None:
     what = field_words(room.world, crowd.table, label)
     group = as_group(of)
     said = room.phrases.wording.the_group(group) if group and not room.loops else room.phrases.the(of)
-    question = capital(room.phrases.pick(frames.NAMES, what=what, group=said, many=plural(crowd.table)))
+    question = capital(room.phrases.pick(frames.NAMES, what=what, whats=many_of(what), group=said))
     kind = crowd.source.rows.table.column(label).type
     return Sketch((tell(key, f"[{kind}]", p.Listing(of=of, attr=p.Attr(column=label))),), question)
 
@@ -97,7 +97,9 @@ def extreme(room: Room) -> Sketch | None:
     crowd = draw_crowd(room)
     label = crowd.label if crowd else None
     pool = figures_of(room, crowd) if crowd else []
-    pool = [q for q in pool if q.attr.column != label and _spread(q)]
+    pool = [
+        q for q in pool if q.attr.column != label and _spread(q) and not (q.attr.children and q.attr.function == "max")
+    ]
     if crowd is None or label is None or not pool:
         return None
     quality, highest = room.rng.choice(pool), room.rng.random() < 0.6

@@ -11,6 +11,7 @@ from typing import Any
 
 from agent_world.agents.synthesizer import plan as p
 from agent_world.agents.synthesizer.access import Quality, counts, dated, sorts
+from agent_world.agents.synthesizer.derived import hinted
 from agent_world.agents.synthesizer.meaning import Comparison, Group, Where
 from agent_world.agents.synthesizer.moves import statable
 from agent_world.agents.synthesizer.plan_sql import compare
@@ -31,7 +32,11 @@ def figures_of(room: Room, crowd: Crowd, loops: bool | None = None) -> list[Qual
 
 def averages_of(room: Room, crowd: Crowd, loops: bool | None = None) -> list[Quality]:
     """Quantities whose mean says something: no parts of dates, no places, no maxima."""
-    return [q for q in figures_of(room, crowd, loops) if not _placed(q) and q.attr.function != "max"]
+    return [
+        q
+        for q in figures_of(room, crowd, loops)
+        if not _placed(q) and q.attr.function != "max" and not hinted(q.attr.column)
+    ]
 
 
 def _placed(quality: Quality) -> bool:

@@ -131,6 +131,7 @@ def best_set(room: Room) -> Sketch | None:
 def _on_extreme(room: Room, crowd: Crowd) -> Order | None:
     columns = updatable(room.world, crowd.table)
     pool = [q for q in figures_of(room, crowd) if q.attr.column not in columns and len(set(q.values)) > 1]
+    pool = [q for q in pool if not (q.attr.children and q.attr.function == "max")]
     key = room.world.tables[crowd.table].primary_key
     if not columns or not pool or key not in crowd.source.columns:
         return None

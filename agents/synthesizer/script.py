@@ -74,7 +74,10 @@ class Script:
             bound = {name: given.argument for name, given in arguments.items()}
             self.steps.append(Step(tool=action.name, arguments=bound))
             self.kinds.append(kind)
-        return self._made[mark]
+        step = self._made[mark]
+        if action.writes:  # what was shown before may have changed
+            self._made.clear()
+        return step
 
     def claim(self, cell: Cell) -> None:
         """Note that something is decided by this value; values made of several are checked one by one elsewhere."""

@@ -3,6 +3,7 @@
 import random
 from dataclasses import dataclass
 
+from agent_world.agents.synthesizer.derived import day_part
 from agent_world.agents.synthesizer.meaning import Group, Subject, Where
 from agent_world.agents.synthesizer.moves import statable
 from agent_world.agents.synthesizer.words import column_words, singular
@@ -169,10 +170,12 @@ def whole(action: Action, arguments: dict[str, str], size: int) -> str:
 
 
 def numeric(world: World, table: Table, column: str) -> bool:
-    """A column of quantities, not of keys."""
-    found = table.column(column)
+    """A column of quantities: no keys, no days of a month, and no figures of which nobody can say what they are of."""
+    found, derived = table.column(column), world.derived.get((table.name, column))
     return (
-        found.type in ("integer", "number")
+        (derived is None or derived.function != "")
+        and not day_part(table, column)
+        and found.type in ("integer", "number")
         and column != table.primary_key
         and world.foreign_key(table.name, column) is None
         and not found.unique

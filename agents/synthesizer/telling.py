@@ -29,7 +29,9 @@ from agent_world.agents.synthesizer.words import (
     article,
     field_words,
     joined,
+    many_of,
     plural,
+    said_of,
     singular,
     timed,
     value_text,
@@ -156,8 +158,7 @@ class Telling(Naming):
         return self.form(frames.WHAT if phrase.startswith(("its ", "the ")) else frames.TELL, what=phrase)
 
     def _names(self, ask: ShareAsk) -> str:
-        words = field_words(self.world, ask.group.table, ask.named)
-        return words if words.endswith("s") else f"{words[:-1]}ies" if words.endswith(("ty", "ry")) else f"{words}s"
+        return many_of(field_words(self.world, ask.group.table, ask.named))
 
     def phrase(self, ask: Ask) -> str:
         """The thing asked for as part of a sentence."""
@@ -244,12 +245,16 @@ class Telling(Naming):
                 rest = self.words.condition(table, _of(command.link, command.subject))
                 target = self.words.subject(command.target)
                 return self.form(frames.MOVE, many=plural(table), rest=rest, target=target), self.form(frames.MOVE_TELL)
+        if command.counted is not None:
+            assert command.subject is not None
+            who = self.words.condition(table, _of(command.link, command.subject))
+            return self._addition(command, pairs), self.words.counted(command.counted, who)
         return self._addition(command, pairs), self.form(frames.TELL_NEW, what=tells, noun=noun)
 
     def _addition(self, command: Command, pairs: list[tuple[str, str]]) -> str:
         assert command.subject is not None
         noun, who = singular(command.table), self.words.subject(command.subject)
-        values = joined([f"{words} {value}" for words, value in pairs])
+        values = joined([said_of(words, value) for words, value in pairs])
         role = self.words.role(command.table, command.link)
         slots = {"a_child": article(noun), "child": noun, "who": who, "values": values, "role": role}
         return self.form(frames.ADD_AS if role else frames.ADD_TO, **slots)

@@ -41,6 +41,8 @@ class Move:
     thing: Thing | None = None
     found: Found | None = None
     command: Command | None = None
+    after: "Move | None" = None
+    """The call that shows what came of a change, where its own output shows nothing new."""
 
     def uses(self) -> set[int]:
         return {a.step for a in self.arguments.values() if isinstance(a, Ref)}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import networkx as nx
 
+from agent_world.agents.synthesizer.derived import day_part, superlative
 from agent_world.agents.synthesizer.graph import starts
 from agent_world.agents.synthesizer.meaning import Subject
 from agent_world.agents.synthesizer.moves import read_moves
@@ -64,6 +65,8 @@ def walk(world: World, graph: nx.DiGraph, bias: Bias, rng: random.Random) -> Tra
         move = _next_write(world, graph, trail, here, writers, bias, rng)
         if move is not None:
             trail.add(move)
+            if move.after is not None:
+                trail.add(move.after)
     return trail if trail.moves else None
 
 
@@ -139,7 +142,7 @@ def roster(world: World, rng: random.Random) -> tuple[Trail, str] | None:
             trail.add(single[0])
         if len(trail.moves) == ROSTER:
             break
-    columns = [c for c in comparable(world, action) if _decides(trail.things, c)]
+    columns = [c for c in comparable(world, action) if _decides(world, trail.things, c)]
     return (trail, rng.choice(columns)) if len(trail.moves) >= 2 and columns else None
 
 
@@ -150,13 +153,17 @@ def comparable(world: World, action: Action) -> list[str]:
     return sorted(
         c.name
         for c in table.columns
-        if c.type in ("integer", "number") and c.name in action.paths and c.name not in keys
+        if c.type in ("integer", "number")
+        and c.name in action.paths
+        and c.name not in keys
+        and not day_part(table, c.name)
+        and not superlative(c.name)
     )
 
 
-def _decides(things: list[Thing], column: str) -> bool:
-    """Whether each row has the number and the extremes are reached once."""
-    numbers = [t.row.get(column) for t in things]
+def _decides(world: World, things: list[Thing], column: str) -> bool:
+    """Whether each row has the number, and no other of that name, and the extremes are reached once."""
+    numbers = [t.row.get(column) for t in things if world.clear_cell(t.subject.table, column, t.row)]
     known = [n for n in numbers if isinstance(n, int | float) and not isinstance(n, bool)]
     if len(known) < len(things) or len(known) < 2:
         return False

@@ -29,8 +29,10 @@ from agent_world.agents.synthesizer.words import (
     degree,
     field_words,
     joined,
+    many_of,
     plural,
     role_words,
+    said_of,
     singular,
     value_text,
 )
@@ -94,11 +96,25 @@ class Wording:
         table = ask.subjects[0].table
         few = len(ask.subjects) == 2
         what = field_words(self.world, table, ask.column)
-        names = joined([self.subject(s) for s in ask.subjects], "or" if few and self.rng.random() < 0.4 else "and")
+        names = self._several(ask.subjects, "or" if few and self.rng.random() < 0.4 else "and")
         forms = frames.WINNER_OR if " or " in names and few else frames.WINNER
         told = [c for c in (ask.named, ask.column, *ask.beside)]
         who = self.pick(forms, names=names, degree=degree(what, ask.highest, few), what=what)
         return f"{who} {self.pick(frames.REPORT_ITS, what=self._fields(table, told))}"
+
+    def _several(self, subjects: Sequence[Subject], word: str) -> str:
+        """Rows that are called by the same column are called alike: `the regions China and Indonesia`."""
+        first = subjects[0]
+        if any(s.kind not in ("key", "label") or s.column != first.column for s in subjects):
+            return joined([self.subject(s) for s in subjects], word)
+        values, many = [value_text(s.value) for s in subjects], plural(first.table)
+        if first.kind == "key" and frames.BY_KEY_IN_FULL is self._key_forms(first):
+            return f"the {many} with {many_of(column_words(first.column))} {joined(values, word)}"
+        return (
+            joined([f"{singular(first.table)} {v}" for v in values], word)
+            if word == "or"
+            else (f"the {many} {joined(values)}")
+        )
 
     def _fields(self, table: str, columns: Sequence[str]) -> str:
         return joined([field_words(self.world, table, c) for c in columns])
@@ -135,10 +151,13 @@ class Wording:
         return self.pick(forms, noun=noun, role=role, of=self.subject(subject.of))
 
     def _key_forms(self, subject: Subject) -> Sequence[str]:
-        """`flight 353` is not clear where flights have a flight number besides their key."""
-        noun = singular(subject.table)
-        if column_words(subject.column) == noun:
+        """`flight 353` is not clear where flights have a flight number besides their key; `S011` says itself that it is
+        a shortlist entry's ID, and `Tatooine` that it is a planet's name."""
+        noun, words = singular(subject.table), column_words(subject.column)
+        if words in (noun, "name", "title"):
             return frames.BY_OWN_NAME
+        if words.startswith(f"{noun} "):
+            return frames.BY_OWN_CODE
         others = [column_words(c.name) for c in self.world.tables[subject.table].columns if c.name != subject.column]
         return frames.BY_KEY_IN_FULL if noun in others else frames.BY_KEY
 
@@ -194,7 +213,9 @@ class Wording:
         if key is not None and where.comparison == "=":
             noun = singular(key.table)
             return self.pick(frames.OF_KEY, noun=self.role(table, where.column) or noun, value=value)
-        return self.pick(frames.COMPARED[where.comparison], words=words, a_words=article(words), value=value)
+        flag = self.world.tables[table].column(where.column).type == "boolean"
+        compared: Sequence[str] = frames.FLAG if flag else frames.COMPARED[where.comparison]
+        return self.pick(compared, words=words, a_words=article(words), value=value)
 
     def _one_of(self, table: str, where: Where) -> str:
         """`of the storms Ivan and Karl`, `whose size is S or M`."""
@@ -212,7 +233,7 @@ class Wording:
         operation = command.kind == "do"
         pairs = [(field_words(self.world, command.table, c), value_text(v)) for c, v in command.values if not operation]
         if command.kind == "add":
-            what = joined([self.pick(("{words} {value}", "{words}: {value}"), words=w, value=v) for w, v in pairs])
+            what = joined([said_of(w, v) for w, v in pairs])
             text = self.pick(write_frames.ADD, article=article(noun), noun=noun, values=what)
         elif operation:
             text = self.pick(operation_words.LEADS, order=self._operation(command))
@@ -225,10 +246,17 @@ class Wording:
                 else self.pick(write_frames.SET, who=who, what=pairs[0][0], value=pairs[0][1])
             )
         text = capital(text) if first else self.rng.choice(("Then ", "After that, ", "Next, ")) + lower_first(text)
+        if command.counted is not None:
+            return f"{text} {self.counted(command.counted)}"
         if not command.tells:
             return text
         forms = write_frames.TELL_REMOVED if command.kind == "remove" else write_frames.TELL_WRITTEN
         return f"{text} {self.pick(forms, noun=noun, what=self._fields(command.table, command.tells))}"
+
+    def counted(self, group: Group, who: str = "") -> str:
+        """Asks how many there are when a row was added; `who` says whose they are, where the sentence before did."""
+        rest = who or self.conditions(group)
+        return self.pick(write_frames.TELL_COUNTED, group=f"{plural(group.table)} {rest}".strip())
 
     def _operation(self, command: Command) -> str:
         action = self.world.action(command.link)

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from agent_world.agents.synthesizer.derived import bare, superlative, tokens
 from agent_world.agents.synthesizer.world import World
 
 EXPANSIONS = {
@@ -19,13 +20,26 @@ EXPANSIONS = {
     "fl": "fuel", "acq": "acquisition",
 }  # fmt: skip
 """Common short forms, expanded as whole words of a column name."""
-UNITS = {"km", "km2", "kg", "g", "mg", "cm", "mm", "m", "usd", "eur", "kcal", "mph", "kmh", "lbs", "ft", "miles"}
+UNITS = {
+    "km": "kilometres", "km2": "square kilometres", "kg": "kilograms", "g": "grams", "mg": "milligrams",
+    "cm": "centimetres", "mm": "millimetres", "m": "metres", "usd": "US dollars", "eur": "euros",
+    "kcal": "kilocalories",
+    "mph": "miles per hour", "kmh": "kilometres per hour", "lb": "pounds", "lbs": "pounds", "ft": "feet",
+    "miles": "miles", "thousands": "thousands", "millions": "millions", "in": "inches",
+}  # fmt: skip
+"""Last words of column names that are units, as they are said."""
+MEASURED_IN_INCHES = {
+    "height", "width", "length", "depth", "diameter", "thickness", "reach", "wingspan", "snow", "snowfall", "rain",
+    "rainfall", "precipitation", "tallest", "shortest", "longest", "widest", "deepest", "size", "waist", "chest",
+}  # fmt: skip
+"""What comes before an `in` that is no preposition."""
+FUNCTIONS = {"max": "highest", "min": "lowest", "mean": "average", "sum": "total"}
 SAME_PLURAL = {"species", "series", "aircraft", "news", "fish", "sheep"}
 IRREGULAR = {
     "people": "person", "children": "child", "men": "man", "women": "woman", "data": "record", "indices": "index",
     "shelves": "shelf", "wolves": "wolf", "knives": "knife", "lives": "life", "leaves": "leaf",
 }  # fmt: skip
-SUPERLATIVE = re.compile(r"\w{3,}est$")
+MEASURE = re.compile(rf"(.+) in ({'|'.join(sorted(set(UNITS.values())))})")
 ENDINGS = (" on", " at", " by")
 COUNTED = ("s",)
 NOT_ADDED = {
@@ -76,26 +90,72 @@ def column_words(column: str) -> str:
     """`dep_delay` -> `departure delay`."""
     *head, last = [part for part in column.split("_") if part] or [column]
     words = [EXPANSIONS.get(part, part) for part in head]
-    words += ["in", last] if head and last in UNITS else [EXPANSIONS.get(last, last)]
+    unit = bool(head) and last in UNITS and (last != "in" or head[-1] in MEASURED_IN_INCHES)
+    words += ["in", UNITS[last]] if unit else [EXPANSIONS.get(last, last)]
     text = " ".join(words)
     return text.removesuffix(" code code") + " code" if text.endswith(" code code") else text
 
 
 def field_words(world: World, table: str, column: str) -> str:
-    """What a person calls a column; plurals that count something become `number of ...`."""
+    """What a person calls a column; plurals that count something become `number of ...`, and a summary says of what."""
     found = world.tables[table].column(column)
     words = column_words(column)
-    if found.type == "integer" and words.endswith(COUNTED) and not words.endswith(NOT_COUNTED) and " of " not in words:
+    summed = _summary_words(world, table, column)
+    if summed:
+        return summed
+    if found.type == "integer" and _counts(world, column, words):
         return f"number of {words}" if not words.startswith("number ") else words
     if words == singular(table):
         return f"{words} {dict(integer='number', number='amount').get(found.type, 'name')}"
     if found.type == "string" and words.endswith(ENDINGS):  # `added on`, `requested by`
         return f"{words.replace(' ', '-')} {'name' if words.endswith(' by') else 'date'}"
-    if SUPERLATIVE.search(words) and found.type in ("integer", "number"):
+    if bare(column) and found.type in ("integer", "number"):
         return f"{words} value"  # `the lowest dearest` is hard to read
     if found.type == "boolean":
         return f"'{words}' flag"
     return words
+
+
+def _counts(world: World, column: str, words: str) -> bool:
+    """Whether a whole number of this name is how many there are of something."""
+    if superlative(column) or " of " in words or " in " in words:
+        return False
+    return column in world.tables or (words.endswith(COUNTED) and not words.endswith(NOT_COUNTED))
+
+
+def _summary_words(world: World, table: str, column: str) -> str:
+    """`highest airport elevation` of a time zone's `highest`; empty for columns that say themselves what they are."""
+    found = world.derived.get((table, column))
+    if found is None or found.function not in FUNCTIONS:
+        return ""
+    word, of, noun = FUNCTIONS[found.function], column_words(found.column), singular(found.children)
+    if column == found.column:
+        return of if superlative(column) else f"{word} {field_words(world, found.children, column)}"
+    if superlative(found.column) or not (bare(column) or found.function == "mean" or "most" in tokens(column)):
+        return ""
+    return f"{word} {of}" if of.startswith(noun) else f"{word} {noun} {of}"
+
+
+def many_of(words: str) -> str:
+    """`shortlist entry ID` -> `shortlist entry IDs`, `height in inches` -> `heights in inches`."""
+    for link in (" of ", " in "):
+        head, found, rest = words.partition(link)
+        if found:
+            return many_of(head) + found + rest
+    head, _, last = words.rpartition(" ")
+    if last in SAME_PLURAL or (last.endswith("s") and not last.endswith(("ss", "us", "is"))):
+        return words
+    if last.endswith("y") and last[-2:-1] not in "aeiou":
+        last = last[:-1] + "ie"
+    elif last.endswith(("s", "x", "ch", "sh", "z")):
+        last += "e"
+    return f"{head} {last}s".strip()
+
+
+def said_of(words: str, value: str) -> str:
+    """A column with its value: `owner Kim`, `height 82 inches`."""
+    found = MEASURE.fullmatch(words)
+    return f"{found[1]} {value} {found[2]}" if found else f"{words} {value}"
 
 
 def role_words(column: str, parent: str) -> str:

@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from agent_world.agents.synthesizer.derived import Derived, derived_columns
+from agent_world.agents.synthesizer.meaning import Measure
 from agent_world.agents.synthesizer.plan_database import Tables, load
 from agent_world.errors import StoreError
 from agent_world.memory.store import Bundle
@@ -113,6 +115,8 @@ class World:
         self.actions += [inner for action in self.actions for inner in inside_of(self.tables, action)]
         self._words: dict[tuple[str, str], dict[str, int]] = {}
         self._counts: dict[tuple[str, str], Counter[Any]] = {}
+        self.measures: dict[str, list[Measure]] = {}
+        """By table: what its rows can be ranked by (see `measures`)."""
         self._index: dict[tuple[str, str], dict[Any, list[Row]]] = {}
 
     @property
@@ -174,6 +178,24 @@ class World:
 
     def foreign_key(self, table: str, column: str) -> ForeignKey | None:
         return next((k for k in self.tables[table].foreign_keys if k.column == column), None)
+
+    @cached_property
+    def derived(self) -> dict[tuple[str, str], Derived]:
+        """Columns that sum up other rows."""
+        return derived_columns(self.tables, self.rows, self.where)
+
+    def clear_cell(self, table: str, column: str, row: Row) -> bool:
+        """Whether a question can speak of the value: it says of what it is, and the rows that it sums up agree."""
+        found = self.derived.get((table, column))
+        return found is None or (found.function != "" and row.get(self.tables[table].primary_key) not in found.disputed)
+
+    def disputed(self, table: str, child: str, via: str, function: str, column: str = "") -> frozenset[Any]:
+        """Keys of the rows that have a column with another value for this figure over the rows that refer to them."""
+        return self._disputed.get((table, function, child, via, column), frozenset())
+
+    @cached_property
+    def _disputed(self) -> dict[tuple[str, str, str, str, str], frozenset[Any]]:
+        return {(t, d.function, d.children, d.via, d.column): d.disputed for (t, _), d in self.derived.items()}
 
     def children(self, table: str) -> list[tuple[Table, ForeignKey]]:
         """Tables that refer to `table`."""

@@ -43,6 +43,14 @@ TELL_WRITTEN = (
     "Then state its {what}.",
     "Which {what} does the {noun} show then?",
 )
+TELL_COUNTED = (
+    "How many {group} are there then?",
+    "Then tell me how many {group} there are.",
+    "Afterwards, tell me the number of {group}.",
+    "Report how many {group} there are then.",
+    "How many {group} does that make?",
+    "Then state the number of {group}.",
+)
 TELL_REMOVED = (
     "Tell me what its {what} was.",
     "Report the {what} that it had.",

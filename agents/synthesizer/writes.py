@@ -4,10 +4,11 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agent_world.agents.synthesizer.meaning import Command, Subject
+from agent_world.agents.synthesizer.meaning import Command, CountAsk, Group, Subject, Where
+from agent_world.agents.synthesizer.measures import counters
 from agent_world.agents.synthesizer.moves import known, statable
 from agent_world.agents.synthesizer.operations import added, after, arguments_for, doable, placeable
-from agent_world.agents.synthesizer.trail import Move, Thing, Trail
+from agent_world.agents.synthesizer.trail import Found, Move, Thing, Trail
 from agent_world.agents.synthesizer.world import Action, Row, World
 from agent_world.schema import Argument, Column, Table, Value
 
@@ -57,8 +58,10 @@ def _update(
     if value is None:
         return
     after = known({**target.row, column: value}, action, len(trail.moves), target.subject)
-    tells = _tells(world, after, rng, avoid={value, *target.subject.literals()}) or (column,)
+    tells = _tells(world, after, rng, avoid={value, *target.subject.literals()})
     command = Command("set", action.table.name, target.subject, ((column, value),), tells)
+    if not tells:
+        return
     yield Move(action, {action.key: key, needed[0]: Value(value=value)}, kind, thing=after, command=command)
 
 
@@ -120,13 +123,39 @@ def _create(world: World, trail: Trail, action: Action, rng: random.Random) -> I
     row = {**dict.fromkeys(c.name for c in table.columns), **{action.values[a]: v for a, v in values.items()}}
     subject = Subject("key", table.name, table.primary_key, row[table.primary_key])
     thing = known(row, action, len(trail.moves), subject)
-    told = [c for c in (table.primary_key, table.label) if c and c in thing.paths]
-    if not told:
-        return
     pairs = tuple((action.values[a], v) for a, v in values.items())
-    tell = table.primary_key if row[table.primary_key] is None else rng.choice(told)
-    command = Command("add", table.name, None, pairs, (tell,))
-    yield Move(action, {a: Value(value=v) for a, v in values.items()}, thing=thing, command=command)
+    arguments: dict[str, Argument] = {a: Value(value=v) for a, v in values.items()}
+    if row[table.primary_key] is None and table.primary_key in thing.paths:
+        command = Command("add", table.name, None, pairs, (table.primary_key,))
+        yield Move(action, arguments, thing=thing, command=command)
+        return
+    for group, call, given_there, number in counted_after(world, table.name, row):
+        step = len(trail.moves) + 1
+        there: dict[str, Argument] = {a: Value(value=v) for a, v in given_there.items()}
+        path = "count" if call.kind == "count" else "total"
+        then = Move(call, there, "weak", found=Found(CountAsk(group), step, path, number))
+        command = Command("add", table.name, None, pairs, counted=group)
+        yield Move(action, arguments, thing=thing, command=command, after=then)
+
+
+def counted_after(world: World, table: str, row: Row) -> Iterator[tuple[Group, Action, dict[str, Any], int]]:
+    """Groups that a new row belongs to, the call that counts each, and the number when the row is there: the rows of a
+    parent whose key people use, else all rows."""
+    for link in world.tables[table].foreign_keys:
+        value = row.get(link.column)
+        if not statable(value) or world.opaque(link.table):
+            continue
+        for action, argument in counters(world, world.tables[table], link.column):
+            parents = world.where(link.table, link.target, value)
+            disputed = world.disputed(link.table, table, link.column, "count")
+            if len(parents) == 1 and action.accepts(argument, value) and not disputed:
+                number = len(world.where(table, link.column, value)) + 1
+                yield Group(table, (Where(link.column, value),)), action, {argument: value}, number
+                break
+    for action in world.of("count", "list", table=table):
+        if not action.required and not action.inside:
+            yield Group(table), action, {}, len(world.rows[table]) + 1
+            return
 
 
 def _tells(world: World, thing: Thing, rng: random.Random, avoid: set[Any]) -> tuple[str, ...]:
@@ -144,6 +173,8 @@ def askable(world: World, thing: Thing, column: str) -> bool:
     """Whether a question can ask for this column of this row: shown, not empty, of use to a person."""
     table = world.tables[thing.subject.table]
     if column not in thing.paths or not statable(thing.row.get(column)):
+        return False
+    if not world.clear_cell(table.name, column, thing.row):
         return False
     if thing.subject.of is None and column == thing.subject.column:
         return False

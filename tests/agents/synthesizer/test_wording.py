@@ -31,7 +31,7 @@ def test_tables_are_called_as_people_call_them(table: str, one: str, many: str) 
 
 def test_columns_lose_their_short_forms() -> None:
     assert column_words("dep_delay") == "departure delay"
-    assert column_words("area_km2") == "area in km2"
+    assert column_words("area_km2") == "area in square kilometres"
     assert role_words("home_airport_id", "airports") == "home airport"
     assert role_words("airport_id", "airports") == ""
 
