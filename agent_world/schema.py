@@ -37,7 +37,7 @@ class Origin(Record):
 # --- Databases -------------------------------------------------------------------------------------
 
 ColumnType = Literal["integer", "number", "string", "boolean"]
-FileFormat = Literal["json", "csv", "sqlite", "markdown"]
+FileFormat = Literal["json", "jsonl", "csv", "sqlite", "markdown", "yaml"]
 
 
 class Column(Record):
@@ -73,8 +73,8 @@ class Derivation(Record):
 
 
 class Table(Record):
-    """One table of a database. JSON files hold a list of row objects; SQLite and Markdown files one
-    table of this name."""
+    """One table of a database. JSON and YAML files hold a list of row objects, JSON Lines one a line; SQLite and
+    Markdown files one table of this name."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     file: str

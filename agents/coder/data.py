@@ -18,6 +18,7 @@ from agent_world.errors import StoreError
 from agent_world.memory.store import Bundle
 from agent_world.schema import Column, Note, Table
 from agent_world.tools.sql import sql_name
+from agent_world.tools.state.yaml_events import read_yaml
 
 Row = dict[str, Any]
 
@@ -90,6 +91,10 @@ def _read(path: Path, table: Table) -> list[Row]:
     if table.format == "csv":
         with path.open(encoding="utf-8-sig", newline="") as file:
             return list(csv.DictReader(file))
+    if table.format == "jsonl":
+        return [json.loads(line) for line in path.read_text(encoding="utf-8-sig").split("\n") if line.strip()]
+    if table.format == "yaml":
+        return list(read_yaml(path.read_bytes()))
     if table.format == "markdown":
         header, _, *rows = [cells_of(line) for line in path.read_text(encoding="utf-8").split("\n") if line[:1] == "|"]
         return [dict(zip(header, row, strict=True)) for row in rows]
@@ -136,7 +141,7 @@ def _boolean(value: Any, column: Column) -> Any:
 def cell(table: Table, column: str, value: Any) -> Any:
     """A typed value as it lies in the table's file."""
     kind = table.column(column).type
-    if table.format == "json":
+    if table.format in ("json", "jsonl", "yaml"):
         return value
     if table.format == "sqlite":
         return int(value) if isinstance(value, bool) else value

@@ -10,11 +10,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent_world.agents.coder.data import Data, cells_of
-from agent_world.agents.coder.templates import PARTS, STORED_MARKDOWN, TESTS_HEAD, TEXT_CELLS, TOOLS_HEAD
+from agent_world.agents.coder.file_parts import CONSTANTS, PARTS, STORED, TEXT_CELLS
+from agent_world.agents.coder.templates import TESTS_HEAD, TOOLS_HEAD
 from agent_world.schema import FileFormat, Table
 
-IMPORTS = {"csv": ("csv", "io"), "json": ("json",), "sqlite": ("sqlite3",), "markdown": ("re",)}
-FORMATS: tuple[FileFormat, ...] = ("csv", "json", "sqlite", "markdown")
+IMPORTS = {
+    "csv": ("csv", "io"),
+    "json": ("json",),
+    "jsonl": ("json",),
+    "sqlite": ("sqlite3",),
+    "markdown": ("re",),
+    "yaml": ("json", "re"),
+}
+FORMATS: tuple[FileFormat, ...] = ("csv", "json", "jsonl", "sqlite", "markdown", "yaml")
 KINDS = {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}
 
 
@@ -38,19 +46,21 @@ def tools_head(name: str, data: Data, days: bool = False) -> str:
     parts = [PARTS[f] for f in formats]
     if "markdown" in formats and "csv" not in formats:
         parts.append(TEXT_CELLS.removeprefix("\n"))
+    if {"json", "jsonl", "yaml"} & {*formats}:
+        parts.append(CONSTANTS)
     return constants + styles + "MOST = 10" + rest + "".join("\n" + part for part in parts)
 
 
 def tests_head(data: Data) -> str:
     """Everything of tool_tests.py that comes before the tests."""
-    markdown = any(t.format == "markdown" for t in data.tables)
+    formats = {t.format for t in data.tables}
     head = TESTS_HEAD.format(
-        markdown=STORED_MARKDOWN if markdown else "",
+        further="".join(part for form, part in STORED.items() if form in formats),
         files=_mapping({t.name: _text(t.file) for t in data.tables}),
         formats=_mapping({t.name: _text(t.format) for t in data.tables}),
         keys=_mapping({t.name: _text(t.primary_key) for t in data.tables}),
     )
-    return f"{head}\n\n{inspect.getsource(cells_of)}" if markdown else head
+    return f"{head}\n\n{inspect.getsource(cells_of)}" if "markdown" in formats else head
 
 
 def _imports(formats: Sequence[FileFormat], days: bool) -> str:

@@ -8,7 +8,14 @@ from agent_world.schema import DatabaseSchema, Derivation, FileFormat, ForeignKe
 from agent_world.tools.tables import DataTable, broken, describe, read_rows, to_bytes
 
 FORMATS: tuple[FileFormat, ...] = ("json", "csv", "sqlite")
-ENDINGS: dict[FileFormat, str] = {"json": "json", "csv": "csv", "sqlite": "sqlite", "markdown": "md"}
+ENDINGS: dict[FileFormat, str] = {
+    "json": "json",
+    "csv": "csv",
+    "sqlite": "sqlite",
+    "markdown": "md",
+    "jsonl": "jsonl",
+    "yaml": "yaml",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Tables as database files, byte for byte the same for the same table, and back.
 
-JSON: a list of row objects. CSV: a header line, null as an empty cell, booleans as `true` and `false`. SQLite: one
+JSON: a list of row objects. JSON Lines: a row object a line. YAML: a list of row mappings, each value in its JSON form
+on a line of its own. CSV: a header line, null as an empty cell, booleans as `true` and `false`. SQLite: one
 table named as the file, null as NULL, booleans as 0 and 1. Markdown: the table's name as a heading, then a pipe table
 with cells as in CSV, in which a backslash stands before another one and before a bar, `n` for the end of a line, `r`
 for a carriage return, and `s` for a space at an end.
@@ -11,6 +12,7 @@ import io
 import json
 import re
 import sqlite3
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -19,10 +21,13 @@ from agent_world.tools.tables.table import DataTable
 
 SQL_TYPES: dict[ColumnType, str] = {"integer": "INTEGER", "number": "REAL", "string": "TEXT", "boolean": "BOOLEAN"}
 
+YAML_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
+YAML_UNSEEN = re.compile("[\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]")
+
 
 def to_bytes(table: DataTable, format: FileFormat) -> bytes:
     """The file's content."""
-    return {"json": _to_json, "csv": _to_csv, "sqlite": _to_sqlite, "markdown": _to_markdown}[format](table)
+    return WRITERS[format](table)
 
 
 def read_rows(database: Path, table: Table) -> DataTable:
@@ -30,26 +35,66 @@ def read_rows(database: Path, table: Table) -> DataTable:
     path = database / table.file
     names = tuple(column.name for column in table.columns)
     types = tuple(column.type for column in table.columns)
-    if table.format == "json":
-        rows = [tuple(row[name] for name in names) for row in json.loads(path.read_text())]
-    elif table.format == "csv":
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = [
-                tuple(_parsed(row[n], t) for n, t in zip(names, types, strict=True)) for row in csv.DictReader(file)
-            ]
-    elif table.format == "markdown":
-        lines = path.read_text(encoding="utf-8").split("\n")
-        rows = [
-            tuple(_parsed(cell, t) for cell, t in zip(_cells(line), types, strict=True)) for line in lines[4:] if line
-        ]
-    else:
+    if table.format == "sqlite":
         rows = _from_sqlite(path, table.name, names, types)
+    else:
+        read = {"json": json.loads, "jsonl": _jsonl_records, "yaml": _yaml_records}.get(table.format)
+        text = path.read_bytes().decode()
+        cells = _csv_cells if table.format == "csv" else _markdown_cells
+        rows = (
+            [tuple(row[name] for name in names) for row in read(text)]
+            if read
+            else [tuple(_parsed(c, t) for c, t in zip(row, types, strict=True)) for row in cells(text, names)]
+        )
     headers = {column.name: column.description for column in table.columns if column.description}
     return DataTable(table.name, names, types, tuple(rows), key=table.primary_key, label=table.label, headers=headers)
 
 
 def _to_json(table: DataTable) -> bytes:
     return (json.dumps(table.records(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _to_jsonl(table: DataTable) -> bytes:
+    return "".join(json.dumps(r, ensure_ascii=False, allow_nan=False) + "\n" for r in table.records()).encode()
+
+
+def _jsonl_records(text: str) -> list[dict[str, Json]]:
+    return [json.loads(line) for line in text.split("\n") if line]
+
+
+def _to_yaml(table: DataTable) -> bytes:
+    lines = [
+        f"{'  ' if place else '- '}{yaml_key(column)}: {yaml_scalar(value)}\n"
+        for row in table.rows
+        for place, (column, value) in enumerate(zip(table.columns, row, strict=True))
+    ]
+    return ("".join(lines) or "[]\n").encode()
+
+
+def yaml_key(name: str) -> str:
+    """Quoted where some reader of YAML would take it for something else than text."""
+    return f'"{name}"' if name in YAML_WORDS else name
+
+
+def yaml_scalar(value: Json) -> str:
+    """JSON that every version of YAML reads as the same value: no sign that ends lines there, a point in each number
+    with an exponent."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if isinstance(value, float) and "e" in text and "." not in text:
+        return text.replace("e", ".0e")
+    return YAML_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _yaml_records(text: str) -> list[dict[str, Json]]:
+    records: list[dict[str, Json]] = []
+    for line in text.split("\n"):
+        if line in ("", "[]"):
+            continue
+        if line.startswith("- "):
+            records.append({})
+        name, _, value = line[2:].partition(": ")
+        records[-1][name.strip('"')] = json.loads(value)
+    return records
 
 
 def _to_csv(table: DataTable) -> bytes:
@@ -93,6 +138,14 @@ def _cells(line: str) -> list[str]:
     return [re.sub(r"\\(.)", lambda found: signs.get(found[1], found[1]), cell) for cell in cells]
 
 
+def _csv_cells(text: str, names: Sequence[str]) -> list[list[str]]:
+    return [[row[name] for name in names] for row in csv.DictReader(io.StringIO(text, newline=""))]
+
+
+def _markdown_cells(text: str, names: Sequence[str]) -> list[list[str]]:
+    return [_cells(line) for line in text.split("\n")[4:] if line]
+
+
 def _to_sqlite(table: DataTable) -> bytes:
     def column(name: str, kind: ColumnType) -> str:
         rule = " PRIMARY KEY NOT NULL" if name == table.key else ""
@@ -117,3 +170,9 @@ def _from_sqlite(
         tuple(bool(v) if t == "boolean" and v is not None else v for v, t in zip(row, types, strict=True))
         for row in found
     ]
+
+
+WRITERS: Mapping[FileFormat, Callable[[DataTable], bytes]] = {
+    "json": _to_json, "jsonl": _to_jsonl, "csv": _to_csv, "sqlite": _to_sqlite, "markdown": _to_markdown,
+    "yaml": _to_yaml,
+}  # fmt: skip
