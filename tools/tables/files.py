@@ -38,16 +38,22 @@ def read_rows(database: Path, table: Table) -> DataTable:
     if table.format == "sqlite":
         rows = _from_sqlite(path, table.name, names, types)
     else:
-        read = {"json": json.loads, "jsonl": _jsonl_records, "yaml": _yaml_records}.get(table.format)
-        text = path.read_bytes().decode()
-        cells = _csv_cells if table.format == "csv" else _markdown_cells
-        rows = (
-            [tuple(row[name] for name in names) for row in read(text)]
-            if read
-            else [tuple(_parsed(c, t) for c, t in zip(row, types, strict=True)) for row in cells(text, names)]
-        )
+        rows = _from_text(path.read_bytes().decode(), table.format, names, types)
     headers = {column.name: column.description for column in table.columns if column.description}
     return DataTable(table.name, names, types, tuple(rows), key=table.primary_key, label=table.label, headers=headers)
+
+
+def _from_text(
+    text: str, format: FileFormat, names: Sequence[str], types: Sequence[ColumnType]
+) -> list[tuple[Json, ...]]:
+    if format in ("csv", "markdown"):
+        cells = _csv_cells(text, names) if format == "csv" else _markdown_cells(text)
+        return [tuple(_parsed(cell, kind) for cell, kind in zip(row, types, strict=True)) for row in cells]
+    if format == "yaml":
+        records = _yaml_records(text)
+    else:
+        records = json.loads(text) if format == "json" else [json.loads(line) for line in text.split("\n") if line]
+    return [tuple(row[name] for name in names) for row in records]
 
 
 def _to_json(table: DataTable) -> bytes:
@@ -56,10 +62,6 @@ def _to_json(table: DataTable) -> bytes:
 
 def _to_jsonl(table: DataTable) -> bytes:
     return "".join(json.dumps(r, ensure_ascii=False, allow_nan=False) + "\n" for r in table.records()).encode()
-
-
-def _jsonl_records(text: str) -> list[dict[str, Json]]:
-    return [json.loads(line) for line in text.split("\n") if line]
 
 
 def _to_yaml(table: DataTable) -> bytes:
@@ -142,7 +144,7 @@ def _csv_cells(text: str, names: Sequence[str]) -> list[list[str]]:
     return [[row[name] for name in names] for row in csv.DictReader(io.StringIO(text, newline=""))]
 
 
-def _markdown_cells(text: str, names: Sequence[str]) -> list[list[str]]:
+def _markdown_cells(text: str) -> list[list[str]]:
     return [_cells(line) for line in text.split("\n")[4:] if line]
 
 
