@@ -1,4 +1,4 @@
-"""The verb `stats`: the card of one environment, or a table of all."""
+"""The verb `stats`: the card of one environment, a table of all, or the panels of the paper's figure 4."""
 
 import asyncio
 import json
@@ -20,6 +20,7 @@ def stats(
     environment: Annotated[str | None, typer.Argument(help="Id of one environment; all when left out.")] = None,
     config: Config = DEFAULT,
     fresh: Annotated[bool, typer.Option("--fresh", help="Look again, also where nothing has changed.")] = False,
+    panels: Annotated[bool, typer.Option("--panels", help="The six panels of the paper's figure 4.")] = False,
     machine: Machine = False,
 ) -> None:
     """Show whether an environment is good: its tasks, receipts, floor and oracle, data and walls; also as a page."""
@@ -27,6 +28,9 @@ def stats(
 
     settings = load_settings(config)
     store = open_store(settings)
+    if panels:
+        _panels(settings, machine)
+        return
     if environment is not None:
         (card,) = _cards([find_bundle(environment, settings)], settings, fresh)
         page = settings.workspace / "cards" / environment / "card.html"
@@ -43,6 +47,23 @@ def stats(
                 print(f"sign {number}, {signal.name}: {held}")
     if not machine:
         print(f"With pictures: {page}")
+
+
+def _panels(settings: Settings, machine: bool) -> None:
+    from agent_world.evals.panels import panels_of, write_panels
+
+    found = panels_of(settings.workspace)
+    folder = write_panels(found, settings.workspace)
+    if machine:
+        print(found.model_dump_json(indent=1))
+        return
+    show([
+        {"panel": f"({p.letter}) {p.title}", "n": p.n, "mean": p.mean, "most": p.most,
+         "bars": ", ".join(f"{name}: {number}" for name, number in p.bars.items()), "origin": p.origin,
+         "the paper's": p.paper}
+        for p in found.panels
+    ], machine)  # fmt: skip
+    print(f"As pictures: {folder}")
 
 
 def _cards(bundles: "list[Bundle]", settings: Settings, fresh: bool) -> "list[Card]":

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from agent_world.evals.panels import Panel
 from agent_world.evals.records import Curve, EnvironmentRow, RunReport, StageSeconds, ToolGraph
 from agent_world.evals.stats import percent
 from agent_world.schema import ArenaResult
@@ -162,6 +163,32 @@ def draw_taxonomy(types: Mapping[str, Mapping[str, Sequence[str]]]) -> "Figure":
     _horizontal(axes, [_cut(name, 30) for _, name, _ in rows])
     axes.margins(x=0.5)
     axes.set_xlabel("environments")
+    return figure
+
+
+def draw_panel(panel: Panel) -> "Figure":
+    """Bars with their numbers: lying where they have names, standing where they are a histogram."""
+    figure, axes = _figure(2.4 if panel.x else 0.8 + 0.2 * max(1, len(panel.bars)))
+    names, numbers, places = list(panel.bars), list(panel.bars.values()), range(len(panel.bars))
+    if panel.x:
+        axes.bar(places, numbers, color=BLUE, width=0.7)
+        axes.set_xticks(list(places), names, color=INK)
+        axes.set_xlabel(panel.x)
+        axes.set_ylabel(panel.y)
+        axes.grid(axis="x", visible=False)
+        axes.margins(y=0.14)
+    else:
+        axes.barh(places, numbers, color=BLUE, height=0.66)
+        _horizontal(axes, [_cut(name, 28) for name in names])
+        axes.set_xlabel(panel.y)
+        axes.margins(x=0.14)
+    for place, number in zip(places, numbers, strict=True):
+        at, away = ((place, number), (0, 2)) if panel.x else ((number, place), (4, 0))
+        axes.annotate(
+            str(number), at, away, textcoords="offset points", fontsize=7,
+            ha="center" if panel.x else "left", va="bottom" if panel.x else "center",
+        )  # fmt: skip
+    axes.set_title(f"({panel.letter}) {panel.title}, n = {panel.n}", fontsize=8, loc="left", color=INK)
     return figure
 
 
