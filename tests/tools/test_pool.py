@@ -141,3 +141,89 @@ async def test_a_thousand_instances_live_at_once_and_each_answers(world: World) 
         for wanted in ([0], [0, 1]):
             seen = await asyncio.gather(*(i.call("note", {"n": wanted[-1]}) for i in instances))
             assert all(s.value == wanted for s in seen)
+
+
+# --- Modules that only define ------------------------------------------------------------------------
+
+WHO = "import sys\nWHO = sys._getframe(2).f_code.co_name\ndef who(): return WHO\n"
+DEFINING = """
+import contextlib, dataclasses, functools, re
+NAMES = {"a": 1}
+PATTERN = re.compile("[a-z]+")
+@dataclasses.dataclass(frozen=True)
+class Row:
+    name: str
+def strict(tool):
+    @functools.wraps(tool)
+    def called(**given):
+        return tool(**given)
+    return called
+@strict
+def other(): return Row("x").name
+"""
+
+
+NEEDS_NOTHING = ("", DEFINING)
+NEEDS_SOMETHING = (
+    "import time\nAT = time.time()",
+    "import datetime\nDAY = datetime.date.today()",
+    "import random\nX = random.random()",
+    "import random\nX = random.Random()",
+    "import uuid\nX = uuid.uuid4()",
+    "import secrets\nX = secrets.token_hex()",
+    "import os\nX = os.listdir()",
+    "import os.path\nX = os.path.exists('rows.json')",
+    "open('made.txt', 'w').close()",
+    "import sqlite3\nsqlite3.connect('made.sqlite')",
+    "print('hello')",
+    "import sys\nsys.setprofile(None)",
+    "import colorsys",
+    "import sys, types\nsys.modules['mine'] = types.ModuleType('mine')",
+)
+
+
+async def test_tools_are_executed_ahead_of_need_only_if_nobody_can_tell(world: World) -> None:
+    async with open_runtime(LocalRuntime(ahead=0)) as runtime:
+
+        async def executed_by(source: str) -> object:
+            return (await (await runtime.open(world(WHO + source, rows__json="[]"))).call("who", {})).value
+
+        assert {source: await executed_by(source) for source in NEEDS_NOTHING} == dict.fromkeys(NEEDS_NOTHING, "load")
+        assert {source: await executed_by(source) for source in NEEDS_SOMETHING} == dict.fromkeys(
+            NEEDS_SOMETHING, "tool"
+        )
+
+
+async def test_a_clock_read_at_import_is_the_one_asked_for_whatever_waited(world: World) -> None:
+    backend = await started(ahead=2)
+    root = world("import time\nAT = time.time()\ndef at(): return AT\n")
+    await backend.open(root, clock="2020-01-01T00:00:00")
+    await settled(backend, 2)
+    instance = await backend.open(root, clock="2021-01-01T00:00:00")
+    assert (await instance.call("at", {})).value == 1609459200.0
+    await backend.stop()
+
+
+async def test_files_written_at_import_are_not_there_before_the_first_call(world: World) -> None:
+    root = world("open('made.txt', 'w').close()\ndef ping(): return 1\n")
+    backend = await started(ahead=1)
+    await backend.open(root)
+    await settled(backend, 1)
+    instance = await backend.open(root)
+    assert not (await instance.diff()).changes
+    assert (await instance.call("ping", {})).value == 1
+    assert (await instance.diff()).changes
+    await backend.stop()
+
+
+async def test_a_module_that_only_pretends_to_define_loses_its_own_instances_alone(world: World) -> None:
+    sly = world("import sys\nif sys.getprofile() is None:\n    while True: pass\ndef ping(): return 1\n")
+    backend = await started(ahead=1, call_timeout_s=0.5)
+    instance = await backend.open(sly)
+    assert (await instance.call("ping", {})).error == "timeout"
+    async with asyncio.timeout(20):
+        while backend.pool.refilling:
+            await asyncio.sleep(0.01)
+    assert backend.pool.ready == 0  # the one that was made ahead was ended at its deadline
+    assert (await (await backend.open(world(PING))).call("ping", {})).value == 1
+    await backend.stop()

@@ -1,13 +1,18 @@
-"""Tools are compiled once: in a locked-down process of its own, because a source may crash or hang the compiler."""
+"""Tools are compiled once: in a locked-down process of its own, because a source may crash or hang the compiler.
+
+There it is also found out whether their module only defines, and so may be executed before it is needed.
+"""
 
 from typing import Any
 
 from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.launcher import Launcher
 from agent_world.tools.sandbox.once import Once
-from agent_world.tools.sandbox.process import Order
+from agent_world.tools.sandbox.process import Order, Process
 
 _MAX_KNOWN = 256
+_JUDGED_IN_S = 0.5
+"""What takes longer to define than this is executed when it is needed."""
 
 
 class Compiler:
@@ -33,10 +38,18 @@ class Compiler:
     async def _compile(self, source: str) -> dict[str, Any]:
         process = await self._launcher.spawn(self._order)
         try:
-            answer = await process.channel.ask({"id": 0, "op": "compile", "source": source}, self._seconds)
-        except (TimeoutError, ChannelClosed):
-            answer = {}
+            code = await self._asked(process, {"op": "compile", "source": source}, self._seconds)
+            if not isinstance(code, str):
+                return {"op": "load", "source": source}
+            plain = await self._asked(process, {"op": "judge", "code": code}, min(self._seconds, _JUDGED_IN_S))
+            return {"op": "load", "code": code, "plain": plain is True}
         finally:
             process.release()
-        code = answer.get("value")
-        return {"op": "load", "code": code} if isinstance(code, str) else {"op": "load", "source": source}
+
+    async def _asked(self, process: Process, what: dict[str, Any], seconds: float) -> Any:
+        """None where it fails or takes too long."""
+        try:
+            answer = await process.channel.ask({"id": 0, **what}, seconds)
+        except (TimeoutError, ChannelClosed):
+            return None
+        return answer.get("value")

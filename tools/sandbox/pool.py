@@ -1,6 +1,7 @@
-"""Processes of an environment, ready before anyone asks: locked down, files in place, tools loaded, nothing executed.
+"""Processes of an environment, ready before anyone asks: locked down, files in place, tools loaded.
 
-Clock and seed are those that were last asked for; whoever asks for others has them told along with the first call.
+The tools are executed already if their module only defines (`inside/plain.py`). Clock and seed are those that were last
+asked for; whoever asks for others has them told along with the first call.
 """
 
 import asyncio
@@ -31,8 +32,9 @@ class Pool:
 
     def __init__(self, launcher: Launcher, config: LocalRuntime, watch: MemoryWatch) -> None:
         self._launcher, self._ahead, self._watch = launcher, config.ahead, watch
+        self._seconds = config.call_timeout_s
         self._order = Order(config.memory_mb, config.disk_mb)
-        self._compiler = Compiler(launcher, self._order, config.call_timeout_s)
+        self._compiler = Compiler(launcher, self._order, self._seconds)
         self._bases = Bases(launcher, config.share_from_mb)
         self._spares: OrderedDict[Template, list[Process]] = OrderedDict()
         self._refills: dict[Template, asyncio.Task[None]] = {}
@@ -42,6 +44,11 @@ class Pool:
     def ready(self) -> int:
         """How many processes are ahead."""
         return len(self.spares())
+
+    @property
+    def refilling(self) -> bool:
+        """Whether some are being started ahead."""
+        return bool(self._refills)
 
     def spares(self) -> list[Process]:
         return [process for spares in self._spares.values() for process in spares]
@@ -175,11 +182,16 @@ class Pool:
             if spares is None:  # let go meanwhile
                 return process.release()
             process.begin(begins)
-            spares.append(process)
             try:
-                await process.channel.flush()
-            except ChannelClosed:
-                return  # it died of what it was sent; `_spare` passes over it
+                async with asyncio.timeout(self._seconds):
+                    await process.channel.send({"id": 0, "op": "ready"})
+                    await process.channel.receive(0)
+            except (ChannelClosed, TimeoutError):
+                return process.release()  # it died of what it was sent, or works at it without end
+            except BaseException:
+                process.release()
+                raise
+            spares.append(process)
 
     def _let_go(self, template: Template) -> None:
         for process in self._spares.pop(template, ()):

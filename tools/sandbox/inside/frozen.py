@@ -75,6 +75,11 @@ def conceal() -> None:
     socket.gethostname = _constant(_HOST)
 
 
+def chance() -> object:
+    """Equal as long as no chance has been asked for, but for that of `random`'s own generator."""
+    return _entropy.getstate()
+
+
 def _random_bytes(size: int) -> bytes:
     return _entropy.getrandbits(8 * size).to_bytes(size, "big") if size else b""
 

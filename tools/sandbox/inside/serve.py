@@ -1,12 +1,14 @@
 """Serving calls and programs inside an instance. From here on, nothing that arrives or runs is trusted.
 
 Frames on the channel are a length (4 bytes, big-endian) and a JSON object; each answer repeats the id of its request.
-`begin` sets clock and seed, `load` brings the tools, `compile` gives their code: nothing is executed by these.
-`call` runs a tool in this process. `run` forks, so that a program leaves no trace in it but in the database; or,
-where forking is refused, it comes to a process that is there for it alone.
+`begin` sets clock and seed. `compile` gives the code of tools, `judge` whether it may be executed at any time, and
+`load` brings it: then, or else at first use, it is executed. `ready` is answered when all before it is done. `call`
+runs a tool in this process. `run` forks, so that a program leaves no trace in it but in the database; or, where forking
+is refused, it comes to a process that is there for it alone.
 """
 
 import base64
+import contextlib
 import io
 import json
 import marshal
@@ -58,7 +60,7 @@ Outcome = tuple[str, str]
 
 
 class World:
-    """The tools of the instance, executed at first use, within the deadline of that use."""
+    """The tools of the instance, executed at first use, within the deadline of that use; or before (see `plain`)."""
 
     def __init__(self) -> None:
         self.code: types.CodeType | str = ""
@@ -67,17 +69,23 @@ class World:
     def load(self, request: Mapping[str, Any]) -> None:
         """`code` where it could be compiled; else `source`, whose faults then show at first use."""
         self.module = None
-        self.code = marshal.loads(base64.b64decode(request["code"])) if "code" in request else request["source"]
+        self.code = _code(request["code"]) if "code" in request else request["source"]
+        if request.get("plain"):
+            # What goes wrong here goes wrong again at first use, and is told there.
+            with contextlib.suppress(BaseException):
+                self._execute()
 
     def tool(self, name: str) -> Callable[..., Any] | None:
         """Raises whatever the module raises."""
-        if self.module is None:
-            module = types.ModuleType("tools")
-            module.__dict__["ToolError"] = ToolError
-            code = compile(self.code, "tools.py", "exec") if isinstance(self.code, str) else self.code
-            exec(code, module.__dict__)
-            self.module = module
-        return getattr(self.module, name, None)
+        return getattr(self.module or self._execute(), name, None)
+
+    def _execute(self) -> types.ModuleType:
+        module = types.ModuleType("tools")
+        module.__dict__["ToolError"] = ToolError
+        code = compile(self.code, "tools.py", "exec") if isinstance(self.code, str) else self.code
+        exec(code, module.__dict__)
+        self.module = module
+        return module
 
     def invoke(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         try:
@@ -89,6 +97,21 @@ class World:
         except BaseException as error:
             return _failure(error)
         return encode(value)
+
+
+def _empty_module() -> types.ModuleType:
+    module = types.ModuleType("tools")
+    module.__dict__["ToolError"] = ToolError
+    return module
+
+
+def _code(text: str) -> types.CodeType:
+    code: types.CodeType = marshal.loads(base64.b64decode(text))
+    return code
+
+
+OnlyDefines = Callable[[types.CodeType, dict[str, Any], list[str]], bool]
+"""Judges a module's code, to be executed in a namespace, and what it has printed."""
 
 
 def compiled(source: str) -> Outcome:
@@ -279,10 +302,15 @@ def warm() -> None:
     world.invoke("tool", json.loads('{"text": "[{\\"id\\": 1, \\"x\\": 0.5}]"}'))
 
 
-def serve(channel: socket.socket, begin: Callable[[int, str], None] = lambda clock_ns, seed: None) -> None:
+def serve(
+    channel: socket.socket,
+    begin: Callable[[int, str], None] = lambda clock_ns, seed: None,
+    only_defines: OnlyDefines = lambda code, space, printed: False,
+) -> None:
     """Answer requests, one at a time, until the trusted side closes the channel.
 
-    `begin` sets clock and seed when it is told them; a backend that has set them before needs none.
+    `begin` sets clock and seed when it is told them; a backend that has set them before needs none. `only_defines`
+    is `plain`'s.
     """
     world, reader = World(), Reader(channel)
     while True:
@@ -299,6 +327,12 @@ def serve(channel: socket.socket, begin: Callable[[int, str], None] = lambda clo
                 world.load(request)
             case "compile":
                 _reply(channel, request["id"], compiled(request["source"]))
+            case "judge":
+                space = {"__name__": "tools", "ToolError": ToolError}
+                verdict = only_defines(_code(request["code"]), space, output.parts)
+                _reply(channel, request["id"], encode(verdict))
+            case "ready":
+                _reply(channel, request["id"], encode(None))
             case "call":
                 _reply(channel, request["id"], world.invoke(request["tool"], request["arguments"]))
             case _:

@@ -23,7 +23,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import filters, frozen, jail, kernel, program, serve
+from . import filters, frozen, jail, kernel, plain, program, serve
 
 PRELOADED = (
     "ast", "base64", "bisect", "calendar", "cmath", "collections", "contextlib", "copy", "csv", "ctypes",
@@ -125,6 +125,7 @@ class _Zygote:
             filters.packed_filter(os.uname().machine, self._rung not in jail.NAMESPACED)
         gc.collect()
         gc.freeze()
+        gc.set_threshold(10_000, 10, 10)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
         stem = _Stem(self._control, self._proc, self._rung, self._own)
         _send(self._control, {"rung": self._rung, "folders": folders, "calls_filtered": kernel.has_call_filters()})
@@ -261,7 +262,7 @@ def _follow(request: dict[str, Any], fds: list[int], proc: int, rung: jail.Rung)
             program.supervise(channel, started["argv"], started["env"])
         frozen.begin(0, "")
         serve.warm()
-        serve.serve(channel, frozen.begin)
+        serve.serve(channel, frozen.begin, plain.only_defines)
     finally:
         os._exit(0)
 
