@@ -50,6 +50,8 @@ class Channel:
         self._poll.register(end, select.POLLIN)
         self._loop = asyncio.get_running_loop()
         self._held = b""
+        self._due = 0
+        """Answers to what was held, which come before any other."""
         self._buffer = bytearray()
         self._waiting: asyncio.Future[None] | None = None
         self._late = False
@@ -57,12 +59,19 @@ class Channel:
         """Nothing more can be exchanged: the process ended, or `close` was called."""
 
     def hold(self, message: dict[str, Any]) -> None:
-        """Keep a message that needs no answer; it goes with the next one that is sent."""
-        self._held += _frame(message)
+        """Keep a message that goes with the next one that is sent. If it has an `id`, an answer comes; nobody reads it.
 
-    async def flush(self) -> None:
-        """Send what is held now. Raises `ChannelClosed`."""
-        await self._push(b"")
+        Such answers come before that to the next request.
+        """
+        self._held += _frame(message)
+        self._due += "id" in message
+
+    async def settle(self, seconds: float) -> None:
+        """Send what is held, and wait until it is answered. Raises `ChannelClosed`, and `TimeoutError` too late."""
+        async with asyncio.timeout(seconds):
+            await self._push(b"")
+            while not self._all_settled():
+                await self._more()
 
     async def send(self, message: dict[str, Any]) -> None:
         await self._push(_frame(message))
@@ -78,7 +87,7 @@ class Channel:
         timer = None
         try:
             self._look_briefly()
-            if self._size() is None:
+            if not self._all_settled() or self._size() is None:
                 timer = self._loop.call_later(seconds, self._expire)
             return await self.receive(message["id"])
         finally:
@@ -97,9 +106,15 @@ class Channel:
 
     async def receive(self, request: int) -> dict[str, Any]:
         """The next frame, which must be an answer to `request`."""
-        while (data := self._next()) is None:
+        while not self._all_settled() or (data := self._next()) is None:
             await self._more()
         return answer_to(request, data)
+
+    def _all_settled(self) -> bool:
+        """Take the answers that are due off the buffer; whether none is missing."""
+        while self._due and self._next() is not None:
+            self._due -= 1
+        return not self._due
 
     async def receive_directory(self) -> int:
         """The descriptor that a new process sends first, once it has also said that it is locked down.

@@ -42,7 +42,7 @@ class Compiler:
             if not isinstance(code, str):
                 return {"op": "load", "source": source}
             plain = await self._asked(process, {"op": "judge", "code": code}, min(self._seconds, _JUDGED_IN_S))
-            return {"op": "load", "code": code, "plain": plain is True}
+            return {"id": 0, "op": "load", "code": code, "plain": plain is True}
         finally:
             process.release()
 

@@ -183,9 +183,7 @@ class Pool:
                 return process.release()
             process.begin(begins)
             try:
-                async with asyncio.timeout(self._seconds):
-                    await process.channel.send({"id": 0, "op": "ready"})
-                    await process.channel.receive(0)
+                await process.channel.settle(self._seconds)
             except (ChannelClosed, TimeoutError):
                 return process.release()  # it died of what it was sent, or works at it without end
             except BaseException:

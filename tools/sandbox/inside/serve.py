@@ -2,11 +2,12 @@
 
 Frames on the channel are a length (4 bytes, big-endian) and a JSON object; each answer repeats the id of its request.
 `begin` sets clock and seed. `compile` gives the code of tools, `judge` whether it may be executed at any time, and
-`load` brings it: then, or else at first use, it is executed. `ready` is answered when all before it is done. `call`
+`load` brings it: then, or else at first use, it is executed. A verdict that comes with it asks for an answer. `call`
 runs a tool in this process. `run` forks, so that a program leaves no trace in it but in the database; or, where forking
 is refused, it comes to a process that is there for it alone.
 """
 
+import array
 import base64
 import contextlib
 import io
@@ -259,12 +260,21 @@ def _end_the_rest() -> None:
 # --- The channel -------------------------------------------------------------------------------------
 
 
+_SPACE = memoryview(bytearray(1 << 18))
+"""Where frames arrive: made before any fork, for room of this size takes longer to make than to fill."""
+
+
 class Reader:
-    """Frames from the channel, with as few reads as they take."""
+    """Frames from the channel, with as few reads as they take.
+
+    How they arrive, one by one or together, leaves no trace: frames lie in `_SPACE` and their bounds in an array, so
+    that tools find the same memory free.
+    """
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
-        self._buffer = bytearray()
+        self._filled = array.array("Q", (0, 0))
+        """Where the bytes begin that nobody has taken, and where they end."""
 
     def receive(self) -> dict[str, Any]:
         """Raises `EOFError` when the other side has gone."""
@@ -273,18 +283,35 @@ class Reader:
         return found
 
     def _take(self, size: int) -> bytes:
-        while len(self._buffer) < size:
-            received = self._channel.recv_into(_SPACE)
-            if not received:
-                raise EOFError
-            self._buffer += _SPACE[:received]
-        found = bytes(self._buffer[:size])
-        del self._buffer[:size]
-        return found
+        filled = self._filled
+        while filled[1] - filled[0] < size:
+            if size > len(_SPACE):
+                return self._take_large(size)
+            if filled[0]:  # to the beginning: there is room for all of it
+                filled[1] -= filled[0]
+                _SPACE[: filled[1]] = _SPACE[filled[0] : filled[0] + filled[1]]
+                filled[0] = 0
+            filled[1] += self._more(_SPACE[filled[1] :])
+        filled[0] += size
+        return bytes(_SPACE[filled[0] - size : filled[0]])
 
+    def _take_large(self, size: int) -> bytes:
+        filled = self._filled
+        found = bytearray(size)
+        done = filled[1] - filled[0]
+        found[:done] = _SPACE[filled[0] : filled[1]]
+        filled[0] = filled[1] = 0
+        with memoryview(found) as room:
+            while done < size:
+                done += self._more(room[done:])
+        return bytes(found)
 
-_SPACE = memoryview(bytearray(1 << 18))
-"""Where frames arrive: made before any fork, for room of this size takes longer to make than to fill."""
+    def _more(self, room: memoryview) -> int:
+        received = self._channel.recv_into(room)
+        if not received:
+            raise EOFError
+        return received
+
 
 _EXERCISE_SOURCE = """
 import json
@@ -325,14 +352,14 @@ def serve(
                 begin(request["clock_ns"], request["seed"])
             case "load":
                 world.load(request)
+                if "plain" in request:
+                    _reply(channel, request["id"], ("value", "null"))
             case "compile":
                 _reply(channel, request["id"], compiled(request["source"]))
             case "judge":
                 space = {"__name__": "tools", "ToolError": ToolError}
                 verdict = only_defines(_code(request["code"]), space, output.parts)
                 _reply(channel, request["id"], encode(verdict))
-            case "ready":
-                _reply(channel, request["id"], encode(None))
             case "call":
                 _reply(channel, request["id"], world.invoke(request["tool"], request["arguments"]))
             case _:
