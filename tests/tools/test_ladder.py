@@ -64,3 +64,13 @@ async def test_the_setting_reaches_the_sandbox() -> None:
 
 def test_rungs_are_ordered_from_the_best_on() -> None:
     assert RUNGS == ("own_uid", "user_namespace", "confined", "limits")
+
+
+async def test_no_two_zygotes_name_the_folder_of_their_instances_alike() -> None:
+    names = set()
+    for _ in range(2):
+        launcher = Launcher("confined")
+        await launcher.start()
+        names |= set(launcher.folders)
+        await launcher.stop()  # which removes it, if the zygote could not: it must be nobody else's
+    assert len(names) == 2

@@ -1,14 +1,15 @@
 """Processes of an environment, ready before anyone asks: locked down, files in place, tools loaded.
 
-The tools are executed already if their module only defines (`inside/plain.py`). Clock and seed are those that were last
-asked for; whoever asks for others has them told along with the first call.
+The tools are executed already if their module only defines (`inside/plain.py`). Clock and seed are told ahead as well
+once two in a row have asked for the same. A process is told them once, so that all lie in memory alike: who asks for
+others than one was told gets another.
 """
 
 import asyncio
 import dataclasses
 import os
 from collections import OrderedDict
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from agent_world.errors import SandboxError
 from agent_world.settings import LocalRuntime
@@ -37,6 +38,8 @@ class Pool:
         self._compiler = Compiler(launcher, self._order, self._seconds)
         self._bases = Bases(launcher, config.share_from_mb)
         self._spares: OrderedDict[Template, list[Process]] = OrderedDict()
+        self._begins: WeakKeyDictionary[Template, Beginning] = WeakKeyDictionary()
+        """What was asked for last."""
         self._refills: dict[Template, asyncio.Task[None]] = {}
         self._dropped: WeakSet[Template] = WeakSet()
 
@@ -59,9 +62,10 @@ class Pool:
 
     async def take(self, template: Template, begins: Beginning) -> Process:
         """A process on the template's own files. Raises `SandboxError`."""
-        process = self._spare(template) or await self._start(template)
+        process = self._spare(template, begins) or await self._start(template)
         process.begin(begins)
-        self._refill(template, begins)
+        self._refill(template, begins if self._begins.get(template) == begins else None)
+        self._begins[template] = begins
         return process
 
     async def start_on(self, template: Template, files: Files, begins: Beginning) -> Process:
@@ -147,16 +151,16 @@ class Pool:
 
     # --- Ahead ------------------------------------------------------------------------------------------
 
-    def _spare(self, template: Template) -> Process | None:
+    def _spare(self, template: Template, begins: Beginning) -> Process | None:
         spares = self._spares.get(template, [])
         while spares:
             process = spares.pop(0)
-            if not process.ended():
+            if not process.ended() and process.begun in (None, begins):
                 return process
             process.release()
         return None
 
-    def _refill(self, template: Template, begins: Beginning) -> None:
+    def _refill(self, template: Template, begins: Beginning | None) -> None:
         if not self._ahead or template in self._refills or template in self._dropped:
             return
         self._spares.setdefault(template, [])
@@ -165,14 +169,14 @@ class Pool:
             self._let_go(next(iter(self._spares)))
         self._refills[template] = asyncio.create_task(self._fill_up(template, begins))
 
-    async def _fill_up(self, template: Template, begins: Beginning) -> None:
+    async def _fill_up(self, template: Template, begins: Beginning | None) -> None:
         try:
             await asyncio.sleep(_BREATH_S)
             await self._fill(template, begins)
         finally:
             self._refills.pop(template, None)
 
-    async def _fill(self, template: Template, begins: Beginning) -> None:
+    async def _fill(self, template: Template, begins: Beginning | None) -> None:
         while len(self._spares.get(template, ())) < self._ahead and self._watch.has_room(template.size):
             try:
                 process = await self._start(template)
@@ -181,7 +185,8 @@ class Pool:
             spares = self._spares.get(template)
             if spares is None:  # let go meanwhile
                 return process.release()
-            process.begin(begins)
+            if begins:
+                process.begin(begins)
             try:
                 await process.channel.settle(self._seconds)
             except (ChannelClosed, TimeoutError):

@@ -61,7 +61,7 @@ class Process:
         return bool(poll.poll(0))
 
     def begin(self, how: Beginning) -> None:
-        """Tell it clock and seed, along with the first thing it is asked. Nothing if it was told the same before."""
+        """Tell it clock and seed, along with the first thing it is asked. Nothing if it was told them before."""
         if self.begun != how:
             self.begun = how
             self.channel.hold({"op": "begin", "clock_ns": how.clock_ns, "seed": how.seed})

@@ -6,6 +6,7 @@ waits for such a clock thus ends, after about as long as it meant to. What waits
 standard library, is given the true clock: its timeouts are real.
 """
 
+import array
 import os
 import resource
 import sys
@@ -28,14 +29,18 @@ _TRUE_CLOCK = frozenset(
 _DAY_CLOCKS = (time.CLOCK_REALTIME, getattr(time, "CLOCK_TAI", 11), 5)
 """5 is the coarse form of the first, for which Python has no name."""
 
-_clock_ns = 0
-_passed_ns = _START_NS
+_SECONDS, _REST, _PASSED = range(3)
+_cells = array.array("q", (0, 0, _START_NS))
+"""The moment in seconds, the rest of it in nanoseconds, and what the measuring clocks show in nanoseconds.
+
+An array, so that setting it leaves all other objects where they are.
+"""
 _sleep, _strftime = time.sleep, time.strftime
 
 
 def begin(clock_ns: int) -> None:
-    global _clock_ns, _passed_ns
-    _clock_ns, _passed_ns = clock_ns, _START_NS
+    _cells[_SECONDS], _cells[_REST] = divmod(clock_ns, 1_000_000_000)
+    _cells[_PASSED] = _START_NS
 
 
 def install() -> None:
@@ -51,29 +56,27 @@ def install() -> None:
     time.clock_gettime = _of_clock(time.clock_gettime, lambda passed: passed / 1e9)
     time.clock_gettime_ns = _of_clock(time.clock_gettime_ns, lambda passed: passed)
     time.sleep = _wait
-    os.times = lambda: os.times_result((tick() / 1e9, 0.0, 0.0, 0.0, _passed_ns / 1e9))
+    os.times = lambda: os.times_result((tick() / 1e9, 0.0, 0.0, 0.0, _cells[_PASSED] / 1e9))
     resource.getrusage = lambda who, /: resource.struct_rusage((tick() / 1e9, 0.0, *(0,) * 14))
 
 
 def now() -> float:
-    return _clock_ns / 1e9
+    return now_ns() / 1e9
 
 
 def now_ns() -> int:
-    return _clock_ns
+    return _cells[_SECONDS] * 1_000_000_000 + _cells[_REST]
 
 
 def tick() -> int:
     """The nanoseconds that have passed, one step more at each look."""
-    global _passed_ns
-    _passed_ns += _STEP_NS
-    return _passed_ns
+    _cells[_PASSED] += _STEP_NS
+    return _cells[_PASSED]
 
 
 def _wait(seconds: Any, /) -> None:
-    global _passed_ns
     _sleep(seconds)
-    _passed_ns += int(seconds * 1e9)
+    _cells[_PASSED] += int(seconds * 1e9)
 
 
 def _of_now(function: Callable[[float], Any]) -> Callable[..., Any]:
@@ -97,6 +100,6 @@ def _measuring(true: Callable[[], Any], ours: Callable[[], Any]) -> Callable[[],
 def _of_clock(true: Callable[[int], Any], form: Callable[[int], Any]) -> Callable[[int], Any]:
     def of_clock(clock: int, /) -> Any:
         true(clock)  # raises where there is no such clock
-        return form(_clock_ns if clock in _DAY_CLOCKS else tick())
+        return form(now_ns() if clock in _DAY_CLOCKS else tick())
 
     return of_clock

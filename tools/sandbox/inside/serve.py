@@ -341,12 +341,13 @@ def serve(
     """
     world, reader = World(), Reader(channel)
     while True:
+        # First let go of what the last one had: the next finds the same memory free, however many there were.
+        request = output = sys.stdout = sys.stderr = None  # type: ignore[assignment]
         try:
             request = reader.receive()
         except EOFError:
             return
-        output = Output()
-        sys.stdout = sys.stderr = output
+        output = sys.stdout = sys.stderr = Output()
         match request["op"]:
             case "begin":
                 begin(request["clock_ns"], request["seed"])

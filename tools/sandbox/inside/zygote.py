@@ -69,12 +69,21 @@ def _without_namespaces(control: socket.socket, proc: int, force: str) -> None:
     if force not in ("", rung):
         return
     memory = "/dev/shm"
-    folders = tempfile.mkdtemp(prefix="agent-world-", dir=memory if os.access(memory, os.W_OK) else None)
+    place = memory if os.access(memory, os.W_OK) else tempfile.gettempdir()
+    folders = (
+        f"{place}/agent-world-{_true_chance()}"  # `tempfile` would name it alike in every zygote: its chance is ours
+    )
+    os.mkdir(folders, 0o711)
     os.chmod(folders, 0o711)
     try:
         _Zygote(control, proc, rung).serve(folders)
     finally:
         shutil.rmtree(folders, ignore_errors=True)
+
+
+def _true_chance() -> str:
+    with open("/dev/urandom", "rb") as source:
+        return source.read(8).hex()
 
 
 def _in_namespaces(control: socket.socket, proc: int, force: str, readable: Sequence[str]) -> int:
