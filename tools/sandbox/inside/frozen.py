@@ -2,8 +2,9 @@
 
 `install()` is called once, before any fork; `conceal()` in the process that instances are forked from, which has no
 more need of the truth; `begin()` in each instance at its start, and again when it is told clock and seed, be it long
-after the fork: before any tool code runs, but for what only defines (`plain.py`). What it does not reach is said in docs/threat-model.md: entropy asked of the kernel by
-other means than Python's, and the clock that asyncio and timeouts go by, which is the real one.
+after the fork: before any tool code runs, but for what only defines (`plain.py`). What it does not reach is said in
+docs/threat-model.md: entropy asked of the kernel by other means than Python's, and the clock that asyncio and timeouts
+go by, which is the real one.
 """
 
 import hashlib
