@@ -36,6 +36,7 @@ def mine(
 ) -> None:
     """Mine a database for each theme, then complexify it. Killed and run again, it goes on."""
     from agent_world.training.stages import factory
+    from agent_world.training.stages.factory_report import report_factory
 
     named = [word for word in words or [] if "=" not in word]
     settings = load_settings(config, [word for word in words or [] if "=" in word])
@@ -51,6 +52,8 @@ def mine(
             raise UsageError(f"There is no theme {unknown[0]!r}; `agent-world themes list` shows them.")
         with deps.progress.stage("Mining"):
             deps.progress.say(f"Mining: {await factory.mine_all(deps, named or sorted(known))}")
+        for line in (await asyncio.to_thread(report_factory, deps)).cost_lines():
+            deps.progress.say(line)
 
     _in_workspace(settings, work, fresh=fresh)
 

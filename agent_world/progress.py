@@ -1,7 +1,8 @@
 """What a person sees while long work runs: one line of plain words a stage, and what goes on right now.
 
-On a terminal the current activity is one live line below the finished stages; elsewhere (a log file) an activity
-line is printed at most every ten seconds. Libraries stay quiet: `quiet_libraries` is called by the entry points.
+On a terminal the current activity is one live line below the finished stages, with a bar where the number of units is
+known; elsewhere (a log file) an activity line is printed at most every ten seconds. Libraries stay quiet:
+`quiet_libraries` is called by the entry points.
 """
 
 import logging
@@ -11,8 +12,17 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.status import Status
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.progress import Progress as Bar
 
 NOTE_EVERY_S = 10.0
 
@@ -22,17 +32,25 @@ class Progress:
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(highlight=False)
-        self._status: Status | None = None
+        self._live: Bar | None = None
         self._stage = ""
         self._printed = 0.0
 
     def note(self, line: str) -> None:
         """Show what goes on now."""
-        if self._status is not None:
-            self._status.update(f"{self._stage}: {line}")
+        if self._live is not None:
+            self._live.update(self._live.task_ids[0], description=f"{self._stage}: {line}")
         elif time.monotonic() - self._printed >= NOTE_EVERY_S:
             self._printed = time.monotonic()
             self.console.print(f"  {self._stage}: {line}" if self._stage else line, markup=False, soft_wrap=True)
+
+    def step(self, done: int, total: int, line: str) -> None:
+        """Show that `done` of `total` units are done, and what came of the last."""
+        if self._live is None:
+            self.note(f"{done} of {total}: {line}")
+        else:
+            self._live.update(self._live.task_ids[0], completed=done, total=total)
+            self.note(line)
 
     def say(self, line: str) -> None:
         """A line that stays."""
@@ -43,14 +61,31 @@ class Progress:
         """Everything noted inside belongs to stage `name`."""
         self._stage, self._printed = name, time.monotonic()
         if self.console.is_terminal:
-            self._status = self.console.status(name)
-            self._status.start()
+            self._live = Bar(*_columns(), console=self.console, transient=True)
+            self._live.add_task(name, total=None)
+            self._live.start()
         try:
             yield
         finally:
-            if self._status is not None:
-                self._status.stop()
-            self._status, self._stage = None, ""
+            if self._live is not None:
+                self._live.stop()
+            self._live, self._stage = None, ""
+
+
+class _Known(ProgressColumn):
+    """Another column, shown once the total is known."""
+
+    def __init__(self, column: ProgressColumn) -> None:
+        super().__init__()
+        self.column = column
+
+    def render(self, task: Task) -> RenderableType:
+        return "" if task.total is None else self.column(task)
+
+
+def _columns() -> list[ProgressColumn]:
+    known = (BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn())
+    return [SpinnerColumn(), *map(_Known, known), TextColumn("{task.description}", markup=False)]
 
 
 def silent() -> Progress:

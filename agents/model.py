@@ -28,23 +28,17 @@ class Usage:
     """What a model has cost so far."""
 
     calls: int = 0
+    """Questions asked, whether an answer came or not."""
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
     """Of waiting for answers; calls that overlap count each."""
 
     def add(self, message: "BaseMessage") -> None:
-        self.calls += 1
+        """Of an answer."""
         counted = getattr(message, "usage_metadata", None) or {}
         self.input_tokens += counted.get("input_tokens", 0)
         self.output_tokens += counted.get("output_tokens", 0)
-
-    def add_all(self, other: "Usage") -> None:
-        """What the same model has cost elsewhere."""
-        self.calls += other.calls
-        self.input_tokens += other.input_tokens
-        self.output_tokens += other.output_tokens
-        self.seconds += other.seconds
 
 
 class Model(Protocol):
@@ -140,6 +134,7 @@ class LangChainModel:
                 "check its address, name and key."
             ) from error
         finally:
+            self.usage.calls += 1
             self.usage.seconds += time.monotonic() - started
         self.usage.add(message)
         return message

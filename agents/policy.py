@@ -7,6 +7,7 @@ weights are in `training/policies.py`.
 import asyncio
 import json
 import random
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -138,12 +139,16 @@ class ChatModelPolicy:
         return await asyncio.gather(*(one(c, t) for c, t in zip(conversations, tools, strict=True)))
 
     async def _turn(self, conversation: Sequence[Message], tools: Tools) -> Turn:
+        started = time.monotonic()
         # Broad, at the edge of the run: each provider's SDK has its own exceptions, and all mean "no turn".
         try:
             async with asyncio.timeout(self.model.config.timeout_s):
                 message = await self.model.chat.bind_tools([dict(t) for t in tools]).ainvoke(list(conversation))
         except Exception as error:
             return Turn(failure=f"{self.name} did not answer ({type(error).__name__}: {first_line(error)})")
+        finally:
+            self.model.usage.calls += 1
+            self.model.usage.seconds += time.monotonic() - started
         self.model.usage.add(message)
         cut = (message.response_metadata or {}).get("finish_reason") in ("length", "max_tokens")
         if message.invalid_tool_calls:

@@ -91,7 +91,7 @@ class Deps:
         return judge_by(self.model("validator")) if self.settings.role("validator").model else None
 
     def models_used(self) -> dict[Role, LangChainModel]:
-        """Chat models opened so far, with what they have cost."""
+        """Chat models opened so far, with what they have cost; units of work count apart."""
         return dict(self._models)
 
     @asynccontextmanager
@@ -103,8 +103,6 @@ class Deps:
             yield deps
         finally:
             del _open[deps.context]
-            for role, model in deps.models_used().items():
-                self.model(role).usage.add_all(model.usage)
 
     async def browser(self) -> "Browser":
         """The one browser, started at the first call."""

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from agent_world.agents.model import Usage, first_line
+from agent_world.agents.model import first_line
 from agent_world.errors import AgentWorldError, UsageError
 from agent_world.graphs.deps import Deps, open_deps
 from agent_world.memory.workspace import Failure, Outcome, Spent
@@ -85,9 +85,6 @@ class OnRay:
             return Outcome(failure=_failure(cause))
         except ray.exceptions.RayError as error:
             return Outcome(failure=_failure(AgentWorldError(f"{unit}: Ray lost it ({type(error).__name__}).")))
-        for spent in outcome.spent:
-            counted = spent.model_dump(exclude={"role", "model"})
-            self.deps.model(spent.role).usage.add_all(Usage(**counted))
         return outcome
 
 

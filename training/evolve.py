@@ -34,6 +34,7 @@ from agent_world.training.policies import check_checkpoint
 from agent_world.training.stages import factory, growth, learning
 from agent_world.training.stages.factory_report import report_factory
 from agent_world.training.stages.summary import summarise
+from agent_world.training.stages.units import keep_costs
 
 
 class Request(TypedDict):
@@ -69,6 +70,7 @@ def stage(title: str, work: Work) -> Node:
             started = time.monotonic()
             with deps.progress.stage(name):
                 update, line = await work(deps, state)
+            await asyncio.to_thread(keep_costs, learning.slug(name), deps)
             seconds = round(time.monotonic() - started, 1)
             deps.progress.say(f"{name}: {line} ({seconds:g} s)")
             return update | {"stages": [{"name": name, "seconds": seconds, "line": line}]}
@@ -224,6 +226,7 @@ async def build(settings: Settings, progress: Progress | None = None, *, fresh: 
                 title, work = STAGES[name]
                 with deps.progress.stage(title):
                     _, line = await work(deps, State(rounds=0, round=0, policy="", measured="", stages=[]))
+                await asyncio.to_thread(keep_costs, name, deps)
                 deps.progress.say(f"{title}: {line}")
             for line in (await asyncio.to_thread(report_factory, deps)).lines():
                 deps.progress.say(line)

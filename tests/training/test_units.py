@@ -1,6 +1,5 @@
 """Units of a stage in which some break."""
 
-import asyncio
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from agent_world.graphs.deps import Deps, open_deps
 from agent_world.memory.workspace import Outcome, Workspace
 from agent_world.settings import RoleConfig, Settings
 from agent_world.training.stages.factory_report import report_factory
-from agent_world.training.stages.units import each, told
+from agent_world.training.stages.units import each, keep_costs, told
 from tests.openai_server import scripted_openai
 
 
@@ -75,10 +74,11 @@ async def test_what_a_unit_cost_is_kept_through_failure_and_restart(tmp_path: Pa
         settings = Settings(workspace=tmp_path, roles={"coder": RoleConfig(engine="llm", model=model)})
         async with open_deps(settings) as deps:
             await each("tools", {"a": partial(ask, True), "b": partial(ask, False)}, deps)
-            assert deps.model("coder").usage.calls == 2
+            await deps.model("coder").text([("user", "outside of all units")])
+            keep_costs("tools", deps)
+            keep_costs("tools", deps)
         async with open_deps(settings) as deps:
             await each("tools", {"a": partial(ask, True), "b": partial(ask, True)}, deps)
-            await asyncio.to_thread(report_factory, deps)
             (cost,) = report_factory(deps).costs
-    assert (cost.calls, cost.input_tokens, cost.output_tokens, cost.dollars) == (3, 21, 9, 0.0)
+    assert (cost.calls, cost.input_tokens, cost.output_tokens, cost.dollars) == (4, 28, 12, 0.0001)
     assert {u: o.spent[0].calls for u, o in Workspace(tmp_path).outcomes("tools").items()} == {"a": 1, "b": 2}

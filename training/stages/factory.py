@@ -10,13 +10,13 @@ from agent_world.agents.themes.provenance import THEMES, keep_themes
 from agent_world.errors import AgentWorldError
 from agent_world.evals.arena import choose_arena
 from agent_world.graphs.deps import Deps
-from agent_world.graphs.executor import Work, spent_by
+from agent_world.graphs.executor import Work
 from agent_world.graphs.mine import mine_theme
 from agent_world.graphs.synthesize import SynthesisRequest, synthesize
 from agent_world.graphs.write_tools import write_tools
 from agent_world.memory.embedder import Embedder
 from agent_world.memory.store import read_record, read_records, write_record
-from agent_world.memory.workspace import Outcome, Workspace, sum_up
+from agent_world.memory.workspace import Outcome, Workspace
 from agent_world.schema import Dropped, Record, Theme
 from agent_world.training.stages.units import each, told, waiting
 
@@ -104,9 +104,7 @@ async def place_all(deps: Deps) -> str:
     texts = [f"{head.name}. {head.description}" for head in heads]
     vectors = await asyncio.to_thread(Embedder(deps.settings.workspace).embed, [essence(text) for text in texts])
     items = [(head.id, text) for head, text in zip(heads, texts, strict=True)]
-    async with deps.apart() as counted:
-        places = await build_taxonomy(items, vectors, deps.settings, counted)
-        _spent_on_names(counted)
+    places = await build_taxonomy(items, vectors, deps.settings, deps)
     for head in heads:
         if head.taxonomy != places[head.id]:
             deps.store.bundle(head.id).write_environment(head.model_copy(update={"taxonomy": places[head.id]}))
@@ -115,13 +113,6 @@ async def place_all(deps: Deps) -> str:
     write_record(deps.settings.workspace / "split.json", Split(arena=tuple(held_out), training=training))
     types = {place[0] for place in places.values()}
     return f"{len(types)} types; {len(training)} environments for training, {len(held_out)} held out for the arena"
-
-
-def _spent_on_names(deps: Deps) -> None:
-    """Kept as a unit's is; the placing itself is done at every start."""
-    space = Workspace(deps.settings.workspace)
-    before = space.outcome("taxonomy", "all") or Outcome()
-    space.finish("taxonomy", "all", Outcome(spent=tuple(sum_up([*before.spent, *spent_by(deps)]))))
 
 
 def split_of(deps: Deps) -> Split:

@@ -61,6 +61,9 @@ class FactoryReport(Record):
         if self.failed:
             yield f"Failed, and tried again when started again: {len(self.failed)}"
             yield from (f"  {unit}: {failure.reason}" for unit, failure in self.failed.items())
+        yield from self.cost_lines()
+
+    def cost_lines(self) -> Iterator[str]:
         for cost in self.costs:
             price = "price not set" if cost.dollars is None else f"{cost.dollars:.2f} dollars"
             yield (

@@ -78,14 +78,14 @@ def curves(deps: Deps) -> list[Curve]:
 
 
 def costs(deps: Deps) -> tuple[ModelCost, ...]:
-    """Calls and tokens of the chat models of this process."""
+    """Calls and tokens of the chat models so far, in all runs."""
     return tuple(
         ModelCost(
-            role=role,
-            model=model.name,
-            calls=model.usage.calls,
-            input_tokens=model.usage.input_tokens,
-            output_tokens=model.usage.output_tokens,
+            role=spent.role,
+            model=spent.model,
+            calls=spent.calls,
+            input_tokens=spent.input_tokens,
+            output_tokens=spent.output_tokens,
         )
-        for role, model in deps.models_used().items()
+        for spent in Workspace(deps.settings.workspace).spent()
     )

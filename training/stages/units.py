@@ -5,9 +5,10 @@ import time
 from collections.abc import Mapping
 
 from agent_world import errors
+from agent_world.agents.model import Usage
 from agent_world.errors import AgentWorldError
 from agent_world.graphs.deps import Deps
-from agent_world.graphs.executor import Work
+from agent_world.graphs.executor import Work, spent_by
 from agent_world.memory.workspace import Failure, Outcome, Workspace, sum_up
 
 
@@ -28,7 +29,7 @@ async def each(stage: str, units: Mapping[str, Work], deps: Deps) -> dict[str, O
             async with gate:
                 outcome = await attempt(unit, work, outcome)
         done += 1
-        deps.note(f"{done} of {len(units)}: {unit.replace('_', ' ')}, {outcome.line}")
+        deps.progress.step(done, len(units), f"{unit.replace('_', ' ')}, {outcome.line}")
         return unit, outcome
 
     async def attempt(unit: str, work: Work, before: Outcome | None) -> Outcome:
@@ -62,6 +63,16 @@ def waiting(stage: str, units: Mapping[str, Work], deps: Deps) -> list[str]:
     space = Workspace(deps.settings.workspace)
     found = {unit: space.outcome(stage, unit) for unit in units}
     return [unit for unit, outcome in found.items() if outcome is None or outcome.failure]
+
+
+def keep_costs(stage: str, deps: Deps) -> None:
+    """Keep what chat models cost outside of units, as a unit's is kept, and count from nothing again."""
+    space, spent = Workspace(deps.settings.workspace), spent_by(deps)
+    if any(one.calls for one in spent):
+        before = space.outcome("costs", stage) or Outcome()
+        space.finish("costs", stage, Outcome(spent=tuple(sum_up([*before.spent, *spent]))))
+    for model in deps.models_used().values():
+        model.usage = Usage()
 
 
 def told(line: str, outcomes: Mapping[str, Outcome]) -> str:
