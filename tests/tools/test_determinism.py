@@ -298,6 +298,28 @@ def tool():
     assert seen.value == [True] * 12, seen.text
 
 
+async def test_ids_of_process_and_thread_are_the_same_everywhere(world: World) -> None:
+    root = world("""
+import os, threading
+def tool():
+    main, seen = threading.main_thread(), []
+    other = threading.Thread(target=lambda: seen.append(threading.get_native_id()))
+    other.start()
+    other.join()
+    return [os.getpid(), main.native_id, threading.get_native_id(), main is threading.current_thread(), seen]
+""")
+    seen = []
+    for only, pid in (("confined", 2), (None, 1)):
+        backend = LocalBackend(LocalRuntime(), Launcher(only))
+        await backend.start()
+        for _ in range(2):
+            seen.append((await (await backend.open(root)).call("tool", {})).value)
+            assert seen[-1][:4] == [pid, pid, pid, True]
+        await backend.stop()
+    assert seen[0] == seen[1]
+    assert seen[2] == seen[3]
+
+
 ADDRESSES = """
 class One: pass
 class Other: pass

@@ -48,6 +48,7 @@ def begin(clock_ns: int, seed: str) -> None:
     if os.getpid is _getpid and os.getpid() != 1:  # no process namespace, and no child that could be told apart
         os.getpid, os.getppid = _constant(_PROCESS), _constant(0)
         threading.get_native_id = _in_order(threading.get_native_id)
+    threading.main_thread()._native_id = os.getpid()  # type: ignore[attr-defined]
 
 
 def install() -> None:

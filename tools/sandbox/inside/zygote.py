@@ -236,7 +236,7 @@ def _fork(own: int) -> int:
     if own >= 0:
         kernel.join_namespace(own, kernel.CLONE_NEWPID)
         kernel.unshare(kernel.CLONE_NEWPID)
-    return os.fork()
+    return kernel.fork()
 
 
 def _live(control: socket.socket, requests: socket.socket, proc: int, rung: jail.Rung) -> None:
