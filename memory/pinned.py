@@ -7,13 +7,13 @@ and where are not; nor are themes, as each is a unit of its own: one may come at
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from agent_world.errors import StoreError, UsageError
 from agent_world.memory.store import write_text
-from agent_world.settings import Settings
+from agent_world.settings import Role, Settings
 
 FILE = "settings.json"
 FREE = re.compile(
@@ -79,7 +79,8 @@ def _compared(settings: Settings) -> dict[str, Any]:
         elif not FREE.fullmatch(key):
             found[key] = value
 
-    walk(settings.model_dump(mode="json"), "")
+    roles = {role: settings.role(role).model_dump(mode="json") for role in get_args(Role)}
+    walk(settings.model_dump(mode="json") | {"roles": roles}, "")
     return found
 
 

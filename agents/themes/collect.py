@@ -1,10 +1,11 @@
 """Themes from all sources of section 3.1: MCP servers (M1), tool documentation (M2), PRDs (M3)."""
 
 import asyncio
+from dataclasses import dataclass
 
 from agent_world.agents.themes.make import make_theme, rejected_tools
 from agent_world.agents.themes.prd import read_prd
-from agent_world.agents.themes.provenance import place_of, signed
+from agent_world.agents.themes.provenance import Places, is_live, place_of, recall_themes, signed
 from agent_world.agents.themes.rules import deduplicate, junk
 from agent_world.agents.themes.servers import read_servers
 from agent_world.agents.themes.sources import extra_sources
@@ -25,25 +26,55 @@ from agent_world.tools.mcp_client import list_tools
 from agent_world.tools.specs import read_tools
 
 
-async def collect_themes(
-    settings: Settings, places: dict[tuple[str, str], str] | None = None
-) -> tuple[list[Theme], list[Dropped]]:
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What all sources gave."""
+
+    themes: list[Theme]
+    dropped: list[Dropped]
+    places: Places
+    notes: list[str]
+    """Live sources that did not answer, in words."""
+
+
+async def collect_themes(settings: Settings) -> tuple[list[Theme], list[Dropped]]:
+    """`collect`: themes and what was dropped."""
+    collected = await collect(settings)
+    return collected.themes, collected.dropped
+
+
+async def collect(settings: Settings) -> Collected:
     """Themes of all sources, those of the workspace's `sources.yaml` too, in order of id; junk and repeats dropped with
-    the reason. A source that cannot be read is a mistake in the settings: `UsageError`. `places` is filled with the
-    path, address or command of each, by source and sha256."""
-    sound: list[Theme] = []
-    dropped: list[Dropped] = []
+    the reason.
+
+    A file that cannot be read is a mistake in the settings: `UsageError`. A live source that does not answer gives what
+    it gave to the workspace before; it stops nothing, unless no theme is left.
+    """
+    sound, dropped, places, notes = list[Theme](), list[Dropped](), Places(), list[str]()
+    broken: UsageError | None = None
     for source in await asyncio.to_thread(sources_of, settings):
-        themes, bad = await read_sound_themes(source, settings.theme_rules)
+        try:
+            themes, bad = await read_sound_themes(source, settings.theme_rules)
+        except UsageError as error:
+            if not is_live(source):
+                raise
+            themes, bad = await asyncio.to_thread(recall_themes, settings.workspace, place_of(source)), []
+            broken = broken or error
+            notes.append(
+                f"{error} {f'The {len(themes)} themes that it gave before are used.' if themes else ''}".strip()
+            )
+            if not themes:
+                bad = [Dropped(kind="theme", id=place_of(source), reason=str(error))]
         sound += themes
         dropped += bad
-        if places is not None:
-            places.update({(theme.source, theme.sha256): place_of(source) for theme in themes})
+        places.update({(theme.source, theme.sha256): place_of(source) for theme in themes})
+    if broken and not sound:
+        raise broken
     if not sound:
-        return [], dropped
+        return Collected([], dropped, places, notes)
     embedder = Embedder(settings.workspace)
     kept, repeated = await asyncio.to_thread(deduplicate, sound, settings.theme_rules, embedder)
-    return sorted(kept, key=lambda theme: theme.id), [*dropped, *repeated]
+    return Collected(sorted(kept, key=lambda theme: theme.id), [*dropped, *repeated], places, notes)
 
 
 def sources_of(settings: Settings) -> tuple[ThemeSource, ...]:

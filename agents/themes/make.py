@@ -34,13 +34,9 @@ def rejected_tools(name: str, intake: Intake) -> list[Dropped]:
 
 
 def theme_id(name: str) -> str:
-    """Letters, digits and underscores, a letter first. A name that is not mostly of Latin letters has a hash in its id,
-    so that two of them differ: `theme_1f3a52c0` of a Chinese one."""
+    """Letters, digits and underscores, a letter first; a hash for a name that has none of them, so that two differ."""
     found = snake_case(name)[:LONGEST_ID].strip("_")
-    if 2 * len(found.replace("_", "")) >= sum(map(str.isalnum, name)) and found:
-        return found
-    mark = hashlib.sha256(name.encode()).hexdigest()[:8]
-    return f"{found[: LONGEST_ID - len(mark) - 1].strip('_') or 'theme'}_{mark}"
+    return found or f"theme_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def tool_text(tools: Sequence[ToolSpec]) -> str:

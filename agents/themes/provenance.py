@@ -30,6 +30,15 @@ class ThemeOrigin(Record):
     """When it was first read as it is, UTC."""
 
 
+Places = dict[tuple[str, str], str]
+"""Path, address or command of a theme, by its source and sha256."""
+
+
+def is_live(source: ThemeSource) -> bool:
+    """Whether it is a server or an address, which may be away for a while."""
+    return isinstance(source, McpThemeSource) or str(source.path).startswith(("http://", "https://"))
+
+
 def place_of(source: ThemeSource) -> str:
     if isinstance(source, McpThemeSource):
         return source.address or " ".join(source.command)
@@ -43,7 +52,7 @@ def signed(themes: Iterable[Theme], source: ThemeSource) -> list[Theme]:
     return [theme.model_copy(update={"sha256": file or _hash(_told(theme))}) for theme in themes]
 
 
-def keep_themes(workspace: Path, themes: Sequence[Theme], places: dict[tuple[str, str], str]) -> None:
+def keep_themes(workspace: Path, themes: Sequence[Theme], places: Places) -> None:
     """Write `themes.jsonl` and where they came from."""
     write_records(workspace / THEMES, themes)
     write_origins(workspace, places, themes)
@@ -60,7 +69,13 @@ def join_themes(workspace: Path, themes: Sequence[Theme], place: str) -> list[Th
     return joined[len(others) :]
 
 
-def write_origins(workspace: Path, places: dict[tuple[str, str], str], themes: Sequence[Theme]) -> None:
+def recall_themes(workspace: Path, place: str) -> list[Theme]:
+    """What the workspace knows from this place."""
+    ids = {origin.theme for origin in read_records(workspace / FILE, ThemeOrigin) if origin.place == place}
+    return [theme for theme in read_records(workspace / THEMES, Theme) if theme.id in ids]
+
+
+def write_origins(workspace: Path, places: Places, themes: Sequence[Theme]) -> None:
     """Note `themes`, whose place is known by source and sha256; a time that was noted before stays."""
     path = workspace / FILE
     before = {(known.theme, known.source, known.sha256): known for known in read_records(path, ThemeOrigin)}

@@ -49,12 +49,13 @@ def test_settings_count_from_the_first_finished_unit_on_and_are_named_with_what_
     "later",
     [
         {"concurrency": 7, "executor": "ray", "index": "server"},
+        {"roles": coder() | {"miner": {"engine": "procedural"}}},
         {"roles": coder(api_key="k", base_url="http://other/v1", timeout_s=5, retries=9, input_price=1.0)},
         {"web": {"delay_s": 3, "port": 1, "search": {"kind": "tavily", "api_key": "k", "retries": 1}}},
         {"themes": [{"kind": "prd", "path": "new.md"}]},
         {"runtime": {"kind": "local", "call_timeout_s": 9, "max_instances": 3}},
     ],
-    ids=["where", "model", "search", "themes", "limits"],
+    ids=["where", "defaults", "model", "search", "themes", "limits"],
 )
 def test_what_cannot_change_what_is_made_may_change(tmp_path: Path, later: dict[str, Any]) -> None:
     made = {"roles": coder(), "web": {"search": {"kind": "tavily"}}}

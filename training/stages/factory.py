@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from agent_world.agents.taxonomist import build_taxonomy
-from agent_world.agents.themes import collect_themes, essence
+from agent_world.agents.themes import essence
+from agent_world.agents.themes.collect import collect
 from agent_world.agents.themes.provenance import THEMES, keep_themes
 from agent_world.errors import AgentWorldError
 from agent_world.evals.arena import choose_arena
@@ -30,14 +31,16 @@ class Split(Record):
 
 async def gather_themes(deps: Deps) -> str:
     """Read all sources; what was added since the last time is there too."""
-    places: dict[tuple[str, str], str] = {}
-    themes, dropped = await collect_themes(deps.settings, places)
+    collected = await collect(deps.settings)
+    themes, dropped = collected.themes, collected.dropped
+    for note in collected.notes:
+        deps.progress.say(note)
     Workspace(deps.settings.workspace).finish("themes", "all", Outcome(dropped=tuple(dropped)))
-    await asyncio.to_thread(keep_themes, deps.settings.workspace, themes, places)
+    await asyncio.to_thread(keep_themes, deps.settings.workspace, themes, collected.places)
     kinds = {kind: sum(t.kind == kind for t in themes) for kind in ("mcp", "tool_docs", "prd")}
     left = sum(d.kind == "theme" for d in dropped)
     line = f"{len(themes)} themes ({kinds['mcp']} MCP, {kinds['tool_docs']} tool docs, {kinds['prd']} PRDs)"
-    return f"{line}, {left} dropped as junk or repeats" if left else line
+    return f"{line}, {left} dropped" if left else line
 
 
 def themes_of(deps: Deps) -> dict[str, Theme]:

@@ -14,7 +14,9 @@ import pytest
 
 from agent_world.agents.miner.fit import terms_of
 from agent_world.agents.themes import collect_themes
+from agent_world.agents.themes.collect import collect as collect_all
 from agent_world.agents.themes.collect import read_source_themes
+from agent_world.agents.themes.make import make_theme, theme_id
 from agent_world.agents.themes.provenance import ThemeOrigin, join_themes, place_of
 from agent_world.agents.themes.sources import add_source, extra_sources, guess_source
 from agent_world.cli import main
@@ -332,8 +334,9 @@ async def test_themes_in_other_scripts_have_ids_keywords_and_words_of_their_own(
         (tmp_path / f"{name}.md").write_text(f"# {title}\n\n{prose}\n")
     themes, dropped = await collect(tmp_path, *(PrdThemeSource(path=tmp_path / f"{name}.md") for name in papers))
     assert dropped == []
-    assert len({theme.id for theme in themes}) == 3
-    assert all(theme.id.startswith("theme_") and len(theme.keywords) > 4 for theme in themes)
+    assert [theme.id for theme in themes] == ["cheng_shi_tian_qi_yu_bao", "prognoz_pogody", "tu_shu_guan_jie_yue"]
+    assert all(len(theme.keywords) > 4 for theme in themes)
+    assert theme_id("☀☀") != theme_id("☂☂")
     weather = next(theme for theme in themes if theme.name == "城市天气预报")
     assert {"天气", "城市"} <= set(weather.keywords)
     assert terms_of(weather).score("各地天气与气温") > 0.2 > terms_of(weather).score("名人生平")
@@ -383,3 +386,22 @@ def test_what_is_added_is_found_at_once_and_what_gives_no_theme_is_not_added(
     assert "Added 1 theme: Harbour log (harbour_log, 0 tools)." in capsys.readouterr().out
     assert main(["search", "vessels arriving at a port", "-c", str(config), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["id"] == "harbour_log"
+
+
+async def test_a_live_source_that_is_away_stops_no_other_and_gives_what_it_gave_before(
+    tmp_path: Path, registry: str
+) -> None:
+    (tmp_path / "a.md").write_text("# Harbour log\n\nA log of all ships that call at a harbour.\n")
+    paper, workspace = PrdThemeSource(path=tmp_path / "a.md"), tmp_path / "workspace"
+    away = ServersThemeSource(path=f"{registry}/broken")
+    with pytest.raises(UsageError, match="503"):
+        await collect_all(Settings(workspace=workspace, themes=(away,)))
+    found = await collect_all(Settings(workspace=workspace, themes=(away, paper)))
+    assert [theme.id for theme in found.themes] == ["harbour_log"]
+    assert "503" in found.dropped[0].reason
+    assert "503" in found.notes[0]
+    told = make_theme("Tides", "Tides of all the harbours of the world, by day.", "mcp", "there: Tides")
+    join_themes(workspace, [told], away.path)
+    again = await collect_all(Settings(workspace=workspace, themes=(away, paper)))
+    assert [theme.id for theme in again.themes] == ["harbour_log", "tides"]
+    assert again.notes[0].endswith("The 1 themes that it gave before are used.")
