@@ -12,6 +12,8 @@ from agent_world.agents.coder.draft import UnitTest
 from agent_world.schema import Column
 
 WIDTH = 110
+REWRITABLE = ("json", "jsonl", "csv", "sqlite")
+"""Formats of tables into which a test can put other rows (`rewrite`)."""
 
 
 @dataclass(frozen=True, slots=True)

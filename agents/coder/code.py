@@ -98,10 +98,10 @@ def _joined(data: Data, design: Design) -> Lines:
     link, name = design.link, joined_name(design)
     assert link is not None
     parent = data.table(link.table)
+    unset = [f'if row["{link.column}"] is None:', f'    return {{**row, "{name}": None}}']
     return [
         f"row = {_find(design.table, design.key, design.arguments['key'])}",
-        f'if row["{link.column}"] is None:',
-        f'    return {{**row, "{name}": None}}',
+        *(unset if design.table.column(link.column).nullable else []),
         f"found = {_find(parent, link.target, _cell(link.column))}",
         f'return {{**row, "{name}": found["{design.column}"]}}',
     ]
@@ -172,18 +172,24 @@ def _aggregate(data: Data, design: Design) -> Lines:
         value = "sum(values)"
     return [
         *_group(data, design),
-        f'values = [row["{column}"] for row in rows if row["{column}"] is not None]',
+        f'values = [row["{column}"] for row in rows{_known(design)}]',
         "if not values:",
         f'    raise ToolError("not_found", "No {words(column or "")} is known of such {nouns(design.table)}.")',
         f'return {{"value": {value}}}',
     ]
 
 
+def _known(design: Design) -> str:
+    """The condition that the column is filled, where it need not be."""
+    nullable = design.table.column(design.column or "").nullable
+    return f' if row["{design.column}"] is not None' if nullable else ""
+
+
 def _top(data: Data, design: Design) -> Lines:
+    rows = f"[row for row in rows{_known(design)}]" if _known(design) else "rows"
     return [
         *_group(data, design),
-        f'found = [row for row in rows if row["{design.column}"] is not None]',
-        f'found = sorted(found, key=lambda row: row["{design.column}"], reverse=True)',
+        f'found = sorted({rows}, key=lambda row: row["{design.column}"], reverse=True)',
         f"return _page(found, {_names(data, design)}, limit)",
     ]
 

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from typing import Any
 
-from agent_world.agents.coder.cases import Case, call, checked, paged, refused, telling, unknown
+from agent_world.agents.coder.cases import REWRITABLE, Case, call, checked, paged, refused, telling, unknown
 from agent_world.agents.coder.data import Data, Row
 from agent_world.agents.coder.design import Design
 from agent_world.agents.coder.spec import MOST, TOP, joined_name, optional, places, shown
@@ -53,7 +53,17 @@ def search_cases(data: Data, design: Design, rng: random.Random) -> list[Case]:
         Case("finds nothing", checked(call(design, query="zq#zq"), paged([], columns, MOST))),
         Case("refuses an empty text", refused(design, "invalid_value", query=" ")),
     ]
-    return found
+    return [*found, *_other_case(design, data.rows[design.table.name][-1], columns)]
+
+
+def _other_case(design: Design, row: Row, columns: tuple[str, ...]) -> list[Case]:
+    """A text with letters of both cases, whatever the data has."""
+    table, column = design.table.name, design.column or ""
+    if design.table.format not in REWRITABLE:
+        return []
+    put = (f'rows = stored("{table}")', f'rows[-1]["{column}"] = "Of ZqXzQ"', f'rewrite("{table}", rows)')
+    expected = paged([{**row, column: "Of ZqXzQ"}], columns, MOST)
+    return [Case("ignores the case of what is stored", (*put, *checked(call(design, query="zQxZ"), expected)))]
 
 
 def _containing(data: Data, design: Design, text: str) -> list[Row]:
@@ -139,6 +149,9 @@ def _group(data: Data, design: Design, value: Any, rest: str = "") -> list[Row]:
 
 def aggregate_cases(data: Data, design: Design, rng: random.Random) -> list[Case]:
     found = [Case("covers all rows", _value(data, design))]
+    if design.table.format in REWRITABLE:
+        nothing = (f'rewrite("{design.table.name}", [])', *refused(design, "not_found"))
+        found.append(Case("refuses where there are no rows", nothing))
     if design.by is None:
         return [*found, Case("refuses an argument it does not have", _no_argument(design))]
     seen = Counter(row[design.by] for row in data.rows[design.table.name] if row[design.column or ""] is not None)

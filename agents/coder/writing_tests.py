@@ -4,7 +4,17 @@ import random
 from collections import Counter
 from typing import Any
 
-from agent_world.agents.coder.cases import Case, assigned, call, checked, refused, telling, unknown, wrong_type
+from agent_world.agents.coder.cases import (
+    REWRITABLE,
+    Case,
+    assigned,
+    call,
+    checked,
+    refused,
+    telling,
+    unknown,
+    wrong_type,
+)
 from agent_world.agents.coder.data import Data, Row, cell
 from agent_world.agents.coder.design import Design, link_of, numbered_key
 from agent_world.agents.coder.spec import choices, least
@@ -165,7 +175,8 @@ def delete_cases(data: Data, design: Design, rng: random.Random) -> list[Case]:
         if here:
             row = min(here, key=lambda r: _references(data, table, r))  # one that no other table holds back, if any
             name = f"refuses a row that {child.name} refer to by {column}"
-            found.append(Case(name, refused(design, "in_use", key=row[design.key])))
+            alone = _freed(data, table, row, (child.name, column))
+            found.append(Case(name, (*alone, *refused(design, "in_use", key=row[design.key]))))
     if free:
         row, last = rng.choice(free), free[-1]
         place = f"{table.name}/{row[design.key]}"
@@ -173,6 +184,19 @@ def delete_cases(data: Data, design: Design, rng: random.Random) -> list[Case]:
         again = (call(design, key=last[design.key]), *refused(design, "not_found", key=last[design.key]))
         found += [Case("removes one row", (BEFORE, *lines)), Case("removes a row only once", again)]
     return found
+
+
+def _freed(data: Data, table: Table, row: Row, but: tuple[str, str]) -> tuple[str, ...]:
+    """Lines that take away the rows of other tables which hold the row as well."""
+    others = [
+        (child, column, cell(child, column, row[target]))
+        for child, column, target in data.children(table)
+        if child.name != but[0] and child.format in REWRITABLE and _counted(data, child.name, column, row[target])
+    ]
+    return tuple(
+        f'rewrite("{child.name}", [row for row in stored("{child.name}") if row["{column}"] != {value!r}])'
+        for child, column, value in others
+    )
 
 
 def free_rows(data: Data, table: Table) -> list[Row]:

@@ -59,4 +59,5 @@ def _cases(real: Real, argument: str) -> list[Case]:
     )
     bad = ("1 / 0", "2 **", "2 ** 9", "open('x')", "a + 1", "1e999 * 10", "(" * 400, " ", "True + 1")
     wrong = tuple(f'refused("invalid_value", tools.{real.name}, {argument}={text!r})' for text in bad)
-    return [Case("works out sums", right), Case("refuses what is no arithmetic", wrong)]
+    typed = (f'refused("invalid_value", tools.{real.name}, {argument}=7)',)
+    return [Case("works out sums", right), Case("refuses what is no arithmetic", wrong), Case("refuses no text", typed)]

@@ -205,7 +205,10 @@ def _bad_parts(
 ) -> Iterator[tuple[str, str, Given]]:
     named = sample.given[of.argument]
     missing = unknown(data.values(of.table, of.column), of.table.column(of.column))
-    yield "refuses a part that it does not have", "not_found", {of.argument: [missing, *named[1:]]}
+    new = {change.swap.argument: sample.given[change.swap.argument][:1]} if change.swap else {}
+    yield "refuses a part that it does not have", "not_found", {of.argument: [missing], **new}
+    yield "refuses parts of which it lacks one", "not_found", {of.argument: [missing, *named[1:]]}
+    yield "refuses what is no list", "invalid_value", {of.argument: "none"}
     yield "refuses no part", "invalid_value", {of.argument: []}
     if len(_parts(data, of, sample.row)) < 20:
         yield "refuses a part too often", "not_found", {of.argument: [named[0]] * 20}

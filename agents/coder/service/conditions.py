@@ -45,15 +45,18 @@ def _status_lines(change: Change) -> Lines:
         test, now = (cell if not change.needs else f"not {cell}"), _flag(column, not change.needs)
         return [f"if {test}:", f'    raise ToolError("wrong_state", f"The {row} is {now} already; {said}.")']
     if change.needs is not None:
-        test, said = f"{cell} != {change.needs!r}", f"it must be {change.needs}"
+        test, said = f"state != {change.needs!r}", f"it must be {change.needs}"
     elif change.among:
-        test, said = f"{cell} not in {list(change.among)!r}", f"it must be {either(change.among)}"
+        test, said = f"state not in {list(change.among)!r}", f"it must be {either(change.among)}"
     elif change.after is not None:
-        test, said = f"{cell} == {change.after!r}", "nothing is left to do"
+        test, said = f"state == {change.after!r}", "nothing is left to do"
     else:
         return []
-    now = f"{{{cell}!r}}".replace('"', "'")
-    return [f"if {test}:", f'    raise ToolError("wrong_state", f"The {row} is {now}; {said}.")']
+    return [
+        f"state = {cell}",
+        f"if {test}:",
+        f'    raise ToolError("wrong_state", f"The {row} is {{state!r}}; {said}.")',
+    ]
 
 
 def _flag(column: str, value: bool) -> str:
@@ -61,10 +64,11 @@ def _flag(column: str, value: bool) -> str:
 
 
 def _empty_lines(table: Table, column: str) -> Lines:
-    now = f"{{row['{column}']!r}}"
+    said = f"The {noun(table)} is done with: its {day_words(column)} is {{done!r}}."
     return [
-        f'if row["{column}"] is not None:',
-        f'    raise ToolError("wrong_state", f"The {noun(table)} is done with: its {day_words(column)} is {now}.")',
+        f'done = row["{column}"]',
+        "if done is not None:",
+        f'    raise ToolError("wrong_state", f"{said}")',
     ]
 
 
@@ -77,9 +81,13 @@ def changed(change: Change) -> Lines:
         lines += [f'if {name} == row["{column}"]:', f'    raise ToolError("invalid_value", f"{said}")']
     for name in change.later:
         column = change.sets[name]
-        said = f"{name} must be later than {{row['{column}']!r}}, not {{{name}!r}}."
-        null = f'row["{column}"] is not None and ' if change.table.column(column).nullable else ""
-        lines += [f'if {null}{name} <= row["{column}"]:', f'    raise ToolError("invalid_value", f"{said}")']
+        said = f"{name} must be later than {{present!r}}, not {{{name}!r}}."
+        null = "present is not None and " if change.table.column(column).nullable else ""
+        lines += [
+            f'present = row["{column}"]',
+            f"if {null}{name} <= present:",
+            f'    raise ToolError("invalid_value", f"{said}")',
+        ]
     return lines
 
 

@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from agent_world.agents.coder.cases import Case, checked
+from agent_world.agents.coder.cases import REWRITABLE, Case, checked
 from agent_world.agents.coder.data import Data, Row
 from agent_world.agents.coder.draft import WrittenTool
 from agent_world.agents.coder.service.details import READS, closed, function, tool_spec, written
@@ -89,11 +89,35 @@ def _cases(real: Real, data: Data, plan: Find, rng: random.Random) -> list[Case]
         bad = {**_known(plan, last), column: "no-such-" + column}
         found.append(Case(f"refuses an unknown {column}", _refused(real, "not_found", bad)))
     found.append(Case("refuses an empty text", _refused(real, "invalid_value", {**swapped, plan.columns[0]: " "})))
+    for column in plan.columns:
+        found.append(
+            Case(
+                f"refuses a wrong type of {column}", _refused(real, "invalid_value", {**_known(plan, last), column: 7})
+            )
+        )
+    if table.format in REWRITABLE:
+        found += _rewritten(real, plan, last)
     several = next((r for r in _full(data, table, plan.columns) if len(_same(data, plan, r)) > 1), None)
     if several:
         found.append(Case("refuses what several have", _refused(real, "ambiguous", _known(plan, several))))
     given = _arguments(_known(plan, last))
     return [*found, Case("without its tables is broken", (f"broken({[table.name]!r}, tools.{real.name}, {given})",))]
+
+
+def _rewritten(real: Real, plan: Find, row: Row) -> list[Case]:
+    """On rows as the files do not have them: the other way about in case, and two that are called the same."""
+    table, key = plan.table, plan.table.primary_key
+    swapped = {c: f"{row[c].swapcase()}Qq" for c in plan.columns}
+    other = [f'rows = stored("{table.name}")', f"rows[-1] |= {swapped!r}", f'rewrite("{table.name}", rows)']
+    given, asked = _arguments(_known(plan, row)), {c: f"{row[c]}qQ" for c in plan.columns}
+    cased = Case("ignores the case of what is stored", (*other, *checked(_call(real, asked), {key: row[key]})))
+    same = [
+        other[0],
+        f"rows[0] |= {_known(plan, row)!r}",
+        other[2],
+        f'refused("ambiguous", tools.{real.name}, {given})',
+    ]
+    return [cased, Case("refuses what two are called", tuple(same))]
 
 
 def _known(plan: Find, row: Row) -> dict[str, Any]:

@@ -41,7 +41,7 @@ START = re.compile(
     r"requested|placed|rented|rental|since|submitted|check_in|checkin|issued|assigned)($|_)"
 )
 HELD_BY = re.compile(r"(^|_)(owner|assignee|assigned_to|agent|handler|responsible|inspector|manager|caretaker)$")
-ROOM = re.compile(r"(^|_)(copies|capacity|slots|beds|max_\w+|total_places|seat_count)$")
+ROOM = re.compile(r"(^|_)(copies|capacity|slots|beds|max_(loans|bookings|members|guests|tickets|players|students))$")
 """Columns of a thing that say how many can have it at a time."""
 
 
@@ -144,7 +144,7 @@ class Limit:
 def limit_of(data: Data, life: Life, link: ForeignKey, argument: str) -> Limit | None:
     """Where the data shows such a column and keeps to it."""
     column = room_of(data, link)
-    if column is None or not (life.end or life.status):
+    if column is None or life.table.synthetic or not (life.end or life.status):
         return None
     empty = life.end.name if life.end and not life.status else None
     status = life.status.name if life.status else None

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from agent_world.agents.coder.data import Data, read_data
+from agent_world.agents.coder.mutate import mutation_score
 from agent_world.agents.coder.service import serve, unserved
+from agent_world.agents.miner.build import first_database, write_bundle
+from agent_world.agents.miner.complexify import complexify
 from agent_world.agents.synthesizer.operations import doable, placeable
 from agent_world.agents.synthesizer.plan_rule import new_row, rule_statements
 from agent_world.agents.synthesizer.world import Action, World
@@ -21,6 +24,7 @@ from agent_world.settings import Settings, ToolSettings
 from agent_world.tools.runtime import Instance, Runtime
 from tests.agents.coder.desk import make_desk
 from tests.agents.coder.test_mirror import real
+from tests.agents.miner import test_database as shop
 from tests.worlds import make_library
 
 DESK = {
@@ -34,15 +38,28 @@ LIBRARY = {"return_loan", "place_loan", "transfer_loan"}
 def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Bundle]:
     """A help desk and the library with their tools; not to be changed."""
     root = tmp_path_factory.mktemp("offers")
-    bundles = [make_desk(root / "environments" / "desk"), make_library(root / "environments" / "library")]
+    folder = root / "environments"
+    bundles = [make_desk(folder / "desk"), make_library(folder / "library"), make_shop(folder / "shop")]
 
     async def write() -> None:
-        async with open_deps(Settings(workspace=root, tools=ToolSettings(max_tools=40)), checkpoints=False) as deps:
-            for bundle in bundles:
-                await write_tools(bundle, deps)
+        for most, some in ((40, bundles[:2]), (14, bundles[2:])):
+            few = Settings(workspace=root, tools=ToolSettings(max_tools=most))
+            async with open_deps(few, checkpoints=False) as deps:
+                for bundle in some:
+                    await write_tools(bundle, deps)
 
     asyncio.run(write())
     return {bundle.id: bundle for bundle in bundles}
+
+
+def make_shop(root: Path) -> Bundle:
+    """A bike shop as it is mined from raw tables, two rounds richer."""
+    bundle, whole = Bundle(root), shop.material()
+    made = first_database(whole, "0", 60)
+    for number in (1, 2):
+        made, _ = complexify(made, whole, number, "0", 60)
+    write_bundle(bundle, shop.THEME, whole, made, shop.MADE)
+    return bundle
 
 
 @pytest.fixture
@@ -139,6 +156,15 @@ async def test_a_book_is_lent_while_there_are_copies_and_returned_once(library: 
     await library.reset()
     assert await code(library, "return_loan", loan_id=22, returned="2025-03-24") == "invalid_value"
     assert await code(library, "return_loan", loan_id=1, returned="2025-05-01") == "wrong_state"
+
+
+@pytest.mark.parametrize(("name", "seed"), [("desk", 1), ("shop", 0), ("shop", 1)])
+async def test_their_tests_catch_at_least_eight_of_ten_seeded_faults(
+    written: dict[str, Bundle], runtime: Runtime, name: str, seed: int
+) -> None:
+    score = await mutation_score(written[name], await runtime.open(written[name].root), seed=seed)
+    assert score.total == 10
+    assert score.caught >= 8, score.survivors
 
 
 # --- Real specifications -----------------------------------------------------------------------------------
