@@ -30,6 +30,7 @@ def list_benchmarks(machine: Machine = False) -> None:
     rows = {
         "conformance": "Does a backend keep the runtime's contract: behaviour and containment, case by case?",
         "runtime": "How fast and how small is the local runtime, against exec, subprocesses and MCP servers?",
+        "tasks": "How many gated tasks, how fast, how long and how varied, of the environments of a workspace?",
         "tau2-gold": "Do tools written from tau2's retail data and specs accept its tasks' gold action lists?",
         "taxonomy": "Many servers as themes: how fast, and do the clusters agree with a catalogue's own categories?",
     }
@@ -93,6 +94,32 @@ def runtime(
 
     progress = Progress(Console(highlight=False, stderr=machine))
     show_figures(asyncio.run(bench_runtime(instances, repeat, progress)), machine)
+
+
+@bench_app.command()
+def tasks(
+    workspace: Annotated[Path, typer.Argument(help="A workspace, or the folder of one environment.")] = Path(
+        "runs/quickstart"
+    ),
+    each: Annotated[int | None, typer.Option(min=2, help="Tasks an environment; 60, or 220 of one alone.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Environments at once.")] = 2,
+    seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
+    machine: Machine = False,
+) -> None:
+    """Give copies of the environments new tasks and measure them; exit code 1 if a target is missed."""
+    from agent_world.evals.bench.tasks import measure_tasks
+
+    progress = Progress(Console(highlight=False, stderr=machine))
+    with progress.stage("tasks"):
+        report = measure_tasks(workspace, each, jobs, seed, progress.note)
+    if machine:
+        print(report.model_dump_json(indent=1))
+    else:
+        show_figures(report.figures, machine)
+        show([row.model_dump() for row in report.environments], machine)
+        show([{"not kept because of": reason, "candidates": n} for reason, n in report.rejections.items()], machine)
+    if any(figure.met is False for figure in report.figures):
+        raise typer.Exit(1)
 
 
 @bench_app.command()

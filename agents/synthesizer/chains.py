@@ -130,7 +130,8 @@ def _draft(plan: Plan, trail: Trail, rng: random.Random) -> Draft:
     commands = [m.command for m in trail.moves if m.command]
     needed = _needed(trail, plan)
     wording = Wording(plan.world, rng)
-    question = wording.question(Meaning(tuple(plan.asks), tuple(commands)))
+    meaning = Meaning(tuple(plan.asks), tuple(commands))
+    question = wording.question(meaning)
     steps, answer = renumber(trail.steps, plan.answer, needed)
     return Draft(
         solution=Chain(steps=steps, answer=answer),
@@ -140,6 +141,7 @@ def _draft(plan: Plan, trail: Trail, rng: random.Random) -> Draft:
         weak_edges=sum(trail.moves[i].kind == "weak" for i in needed),
         independent_edges=sum(trail.moves[i].kind == "independent" for i in needed),
         writes=bool(commands),
+        meaning=meaning,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from agent_world.agents.synthesizer.meaning import Meaning
 from agent_world.agents.synthesizer.plan import Plan
 from agent_world.schema import Ref, Solution, StateDiff
 
@@ -32,6 +33,10 @@ class Draft:
     """Whether the solution calls a tool that changes the database."""
     plan: Plan | None = None
     """Of a program: what it does, apart from tools and words."""
+    meaning: Meaning | None = None
+    """Of a walk: what its question says, apart from the words."""
+    shape: str = ""
+    """Of a program: which rule of the grammar it was drawn by."""
     change: StateDiff | None = None
     """What the plan changes, by SQL over the raw tables; None where there is no plan."""
 

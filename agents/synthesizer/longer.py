@@ -68,4 +68,5 @@ def _draft(story: Story, kept: list[int], branches: int, hidden: bool) -> Draft:
         hidden=hidden,
         claims=tuple((Ref(step=place[ref.step], path=ref.path), value) for ref, value in story.script.claims),
         writes=bool(story.commands),
+        meaning=meaning,
     )

@@ -49,7 +49,7 @@ def one_value_or_another(room: Room) -> Sketch | None:
     if node is None:
         return None
     one, words = p.One(subject=found.subject), room.phrases.field(table.name, column)
-    form = room.rng.choice(frames.IF_SET)
+    form = room.phrases.wording.rng.choice(frames.IF_SET)
     what_first = form.index("{what") < form.index("{test}")
     who = room.phrases.who(one)
     if _points_at(node, one):

@@ -48,16 +48,20 @@ CALLS = {4: 6, 5: 19}
 """Calls that the values of its rows take at least."""
 
 
-def propose_program(world: World, level: int, bias: Bias, rng: random.Random) -> Draft | None:
-    """One candidate of about this level; None when the drawn shape finds nothing that fits."""
+def propose_program(
+    world: World, level: int, bias: Bias, rng: random.Random, words: random.Random | None = None
+) -> Draft | None:
+    """One candidate of about this level; None when the drawn shape finds nothing that fits. `words` decides how it is
+    put, and nothing else."""
     least, most = SIZES[level]
     loops = level >= 3
-    phrases = Phrases(Wording(world, rng, hidden=loops and rng.random() < HIDDEN))
+    hidden, own = loops and rng.random() < HIDDEN, random.Random(rng.random())
+    phrases = Phrases(Wording(world, words or own, hidden=hidden))
     room = Room(world, phrases, rng, most, least, loops=loops, calls=CALLS.get(level, 1), kinds=bias.kinds)
     options = shapes_of(world, level, bias)
     shape = rng.choices([s for s, _ in options], [w for _, w in options])[0]
     sketch = shape(room)
-    return drafted(room, sketch) if sketch else None
+    return drafted(room, sketch, shape.__name__) if sketch else None
 
 
 def shapes_of(world: World, level: int, bias: Bias) -> list[tuple[Shape, int]]:
@@ -70,7 +74,7 @@ def shapes_of(world: World, level: int, bias: Bias) -> list[tuple[Shape, int]]:
     return [*PLAIN, *READS, *written] if level == 2 else [*PLAIN[:2], PLAIN[3], *READS, *written]
 
 
-def drafted(room: Room, sketch: Sketch) -> Draft | None:
+def drafted(room: Room, sketch: Sketch, shape: str = "") -> Draft | None:
     """The plan as a program, with what SQL says of it; None where a phrase of it does not name one thing."""
     plan = p.Plan(nodes=sketch.nodes)
     try:
@@ -89,5 +93,6 @@ def drafted(room: Room, sketch: Sketch) -> Draft | None:
         depth=p.depth(sketch.nodes),
         writes=p.changes(sketch.nodes),
         plan=plan,
+        shape=shape,
         change=change,
     )
