@@ -61,7 +61,7 @@ async def _rate(policy: Policy, bundle: Bundle, tasks: list[Task], deps: Deps) -
 
 async def _faults(bundle: Bundle, tasks: list[Task], deps: Deps) -> dict[str, str]:
     world = await asyncio.to_thread(World, bundle)
-    async with open_gate(world, deps.runtime, deps.settings) as gate:
+    async with open_gate(world, deps.runtime, deps.settings, deps.judge()) as gate:
         found = {task.id: await gate.replay_fault(task) for task in tasks}
     return {task: fault for task, fault in found.items() if fault}
 

@@ -129,7 +129,7 @@ async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         before = await asyncio.to_thread(_kept_so_far, bundle, state)
         seen = await asyncio.to_thread(_seen, bundle, state)
         room: dict[str, int] = {s: state[s] - state["kept"][s] for s in strategies()}
-        async with open_gate(world, deps.runtime, deps.settings) as judge:
+        async with open_gate(world, deps.runtime, deps.settings, deps.judge()) as judge:
             kept, dropped = await judge_all(candidates, judge, seen, room, partial(_versions, deps))
         await asyncio.to_thread(write_records, bundle.root / KEPT, [*before, *kept])
         counts = {s: state["kept"][s] + sum(t.strategy == s for t in kept) for s in strategies()}

@@ -59,7 +59,7 @@ async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 async def judge(bundle: Bundle, task: Task, deps: Deps) -> Validation:
     world = await asyncio.to_thread(World, bundle)
-    async with open_gate(world, deps.runtime, deps.settings) as opened:
+    async with open_gate(world, deps.runtime, deps.settings, deps.judge()) as opened:
         return await opened.judge(task)
 
 
@@ -150,7 +150,7 @@ async def validate_all(bundle: Bundle, deps: Deps) -> list[Task]:
     Nothing is written to the bundle."""
     seen, found = Seen(), list[Task]()
     world = await asyncio.to_thread(World, bundle)
-    async with open_gate(world, deps.runtime, deps.settings) as opened:
+    async with open_gate(world, deps.runtime, deps.settings, deps.judge()) as opened:
         for task in bundle.tasks():
             if deps.settings.role("validator").model is None:
                 validation = await opened.judge(task)
@@ -165,7 +165,7 @@ async def validate_all(bundle: Bundle, deps: Deps) -> list[Task]:
 async def replay_all(bundle: Bundle, deps: Deps) -> dict[str, str]:
     """Task id -> why its gold solution does not replay, here and at another time; empty when it does."""
     world = await asyncio.to_thread(World, bundle)
-    async with open_gate(world, deps.runtime, deps.settings) as opened:
+    async with open_gate(world, deps.runtime, deps.settings, deps.judge()) as opened:
         return {task.id: await opened.replay_fault(task) for task in bundle.tasks()}
 
 

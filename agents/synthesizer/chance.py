@@ -1,15 +1,18 @@
 """How likely a few random calls show an answer: a task that chance solves is better not made."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from statistics import fmean
 from typing import Any
 
 from agent_world.agents.synthesizer.draft import Draft
 from agent_world.agents.synthesizer.world import World
 
 CALLS = 9
-"""Random calls that the gate makes before it believes in a task (three runs of three)."""
+"""Random calls among which the answer must be unlikely. The gate's own measure (`validator.random_runs`) is looser."""
 MOST = 0.12
 """Chance above which no task is made of a draft."""
+ROUNDING = 0.006
+_FIGURES: Mapping[str, Callable[[list[float]], float]] = {"mean": fmean, "sum": sum, "min": min, "max": max}
 SMALL, OTHER = 0.25, 0.02
 """How often a number below four, and any other value, is met where no column is called like the answer's field."""
 
@@ -25,7 +28,7 @@ def likelihood(world: World, answer: Mapping[str, Any]) -> float:
     """Of one call to a tool that shows the fields of the answer."""
     if any(isinstance(value, list) for value in answer.values()):
         return 0.0
-    return max([_of_none(answer), *_of_rows(world, answer), *_of_counts(world, answer)])
+    return max([_of_none(answer), *_of_rows(world, answer), *_of_counts(world, answer), *_of_wholes(world, answer)])
 
 
 def _of_none(answer: Mapping[str, Any]) -> float:
@@ -60,3 +63,16 @@ def _of_counts(world: World, answer: Mapping[str, Any]) -> Iterator[float]:
             counted = world.values(action.table.name, column)
             met = sum(count for count in counted.values() if count == wanted)
             yield met / max(1, counted.total())
+
+
+def _of_wholes(world: World, answer: Mapping[str, Any]) -> Iterator[float]:
+    """A tool that needs no argument, and gives one figure over a whole table."""
+    if len(answer) != 1:
+        return
+    (wanted,) = answer.values()
+    for action in world.of("aggregate"):
+        column, made = action.operation.column, _FIGURES.get(action.operation.function or "")
+        if column and made and not action.required and isinstance(wanted, int | float):
+            cells = [cell for row in world.rows[action.table.name] if isinstance(cell := row.get(column), int | float)]
+            if cells and abs(made(cells) - wanted) < ROUNDING:
+                yield 1.0

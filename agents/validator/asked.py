@@ -35,9 +35,7 @@ _PART = re.compile(r",|;| and ")
 
 def requested_fault(world: World, task: Task, calls: Sequence[Call]) -> str:
     """Why requests and changes do not fit together; empty when they do, or when words do not decide."""
-    changes = task.state_change.changes
-    nouns = [noun for table in world.tables for noun in (singular(table), plural(table))]
-    asked = requests_of(task.question, nouns, [verb_of(action) for action in world.operations])
+    changes, asked = task.state_change.changes, requests_in(world, task)
     if changes and not asked:
         return "the gold solution changes the state, and the question asks for no change"
     sure = [request for request in asked if not request.conditional]
@@ -50,6 +48,11 @@ def requested_fault(world: World, task: Task, calls: Sequence[Call]) -> str:
         _unasked(made, asked) or _undone(made, sure) or _left_out(made, sure) or _too_many(made, task.question, asked)
         or _crossed(made, task.question, asked)
     )  # fmt: skip
+
+
+def requests_in(world: World, task: Task) -> list[Request]:
+    nouns = [noun for table in world.tables for noun in (singular(table), plural(table))]
+    return requests_of(task.question, nouns, [verb_of(action) for action in world.operations])
 
 
 @dataclass(frozen=True)

@@ -48,8 +48,13 @@ def form_fault(task: Task) -> str:
 
 
 def size_fault(task: Task, most: int) -> str:
-    size = len(json.dumps(task.reference_answer, ensure_ascii=False))
+    size = answer_size(task)
     return f"the answer has {size} characters" if size > most else ""
+
+
+def answer_size(task: Task) -> int:
+    """Characters of the reference answer as JSON."""
+    return len(json.dumps(task.reference_answer, ensure_ascii=False))
 
 
 def given_away(task: Task) -> str:

@@ -7,51 +7,66 @@ comes close.
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from agent_world.agents.synthesizer.world import World
-from agent_world.agents.validator.battery import Case, bystanders, rewards
-from agent_world.agents.validator.effects import answer_fault, effect_fault, question_fault
-from agent_world.agents.validator.form import blank_answer, form_fault, given_away, leak, size_fault
-from agent_world.agents.validator.literals import grounding_fault, reference_fault
+from agent_world.agents.validator.asked import requests_in
+from agent_world.agents.validator.battery import rewards
+from agent_world.agents.validator.effects import answer_fault, effect_fault, question_fault, question_literals
+from agent_world.agents.validator.form import answer_size, form_fault, given_away, leak, size_fault
+from agent_world.agents.validator.literals import grounding_fault, reference_fault, scalars, states
 from agent_world.agents.validator.pool import Pool, open_pool
-from agent_world.agents.validator.random_runs import random_case
+from agent_world.agents.validator.random_runs import RandomRun, random_runs
 from agent_world.agents.validator.replay import Call, Run, replay
 from agent_world.agents.validator.second import SECOND, second_fault
+from agent_world.agents.validator.trials import trials
 from agent_world.schema import GateCheck, StateDiff, Task, Validation
 from agent_world.settings import Settings
-from agent_world.tools.grading import grade, harmless_variants, near_misses, state_misses
+from agent_world.tools.grading import Judge, grade
 from agent_world.tools.runtime import Runtime
 
 FIRST, OTHER, ELSEWHERE = 0, 1, 2
 """Instances of the pool: for the gold run; for random calls and verifiers; for the gold run at another time."""
-RANDOM_RUNS = 3
+HASH = 16
+"""Figures of a state's hash on a receipt."""
 LATER = timedelta(days=500, hours=7, minutes=13, seconds=21)
 """Another year, month, day of the week and hour."""
 OTHER_SEED = 1009
 
 CHECKS = (
-    "no leak", "answer form", "answer size", "answer not given away", "gold replays", "gold replays elsewhere",
-    "arguments are known", "literals mean one thing", "question is used", "effects are asked for", "answer was shown",
-    "gold scores 1", "no-op scores 0", "empty answer scores 0", "random calls score 0", "near misses score 0",
-    "harmless variants score 1",
+    "no leak", "answer form", "criteria can be decided", "answer size", "answer not given away", "gold replays",
+    "gold replays elsewhere", "arguments are known", "literals mean one thing", "question is used",
+    "effects are asked for", "answer was shown", "gold scores 1", "no-op scores 0", "empty answer scores 0",
+    "chance does not solve it", "near misses score 0", "harmless variants score 1",
 )  # fmt: skip
 """Receipts that every task must have; with `second.SECOND` where there is a second way to the answer."""
-Replayed = tuple[Run, StateDiff]
+Check = tuple[str, str, str]
+"""Name, what is wrong, and what was found where nothing is."""
 
 
 @asynccontextmanager
-async def open_gate(world: World, runtime: Runtime, settings: Settings) -> AsyncIterator["Gate"]:
+async def open_gate(
+    world: World, runtime: Runtime, settings: Settings, judge: Judge | None = None
+) -> AsyncIterator["Gate"]:
     """A gate for tasks of one environment, with live instances for as long as it is open."""
     clock = settings.runtime.clock
     elsewhere = (OTHER_SEED, other_time(clock))
     async with open_pool(world.bundle, runtime, ELSEWHERE, elsewhere=elsewhere) as pool:
-        yield Gate(world, pool, settings.tasks.max_answer_chars, clock)
+        yield Gate(world, pool, settings.tasks.max_answer_chars, clock, judge)
 
 
 def other_time(clock: str) -> str:
     return (datetime.fromisoformat(clock) + LATER).isoformat()
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One run of a gold solution: what it did, what it left, and the hash of that state."""
+
+    run: Run
+    diff: StateDiff
+    state: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +75,17 @@ class Gate:
     pool: Pool
     max_answer_chars: int
     clock: str
+    by_judge: Judge | None = None
+    """Decides semantic criteria; without it a task that has some is refused."""
+    _runs: list[RandomRun] = field(default_factory=list)
+    _clean: dict[int, str] = field(default_factory=dict)
+    """Hash of the state that an instance begins with."""
 
     async def judge(self, task: Task) -> Validation:
         """All checks in order; the first that fails ends it. The record holds a receipt for each."""
         checks: list[GateCheck] = []
-        async for name, fault in self._checks(task):
-            checks.append(GateCheck(name=name, passed=not fault, detail=fault))
+        async for name, fault, note in self._checks(task):
+            checks.append(GateCheck(name=name, passed=not fault, detail=fault or note))
             if fault:
                 return Validation(status="rejected", checks=tuple(checks))
         return Validation(status="gate only", checks=tuple(checks))
@@ -73,113 +93,122 @@ class Gate:
     async def replay_fault(self, task: Task) -> str:
         """Why the gold solution does not replay, here or at another time; empty when it does."""
         first = await self._replay(task, FIRST)
-        return gold_fault(task, *first) or await self._elsewhere_fault(task, first)
+        return gold_fault(task, first) or (await self._elsewhere(task, first))[0]
 
-    async def _checks(self, task: Task) -> AsyncIterator[tuple[str, str]]:
-        yield "no leak", leak(self.world, task)
-        yield "answer form", form_fault(task)
-        yield "answer size", size_fault(task, self.max_answer_chars)
-        yield "answer not given away", given_away(task)
-        first = await self._replay(task, FIRST)
-        yield "gold replays", gold_fault(task, *first)
-        yield "gold replays elsewhere", await self._elsewhere_fault(task, first)
-        for name, fault in self._known(task, first[0].calls):
-            yield name, fault
-        yield "gold scores 1", await self._gold(task)
-        async for name, fault in self._graded(task):
-            yield name, fault
-
-    def _known(self, task: Task, calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
-        yield from (
-            ("arguments are known", grounding_fault(task, calls)),
-            ("literals mean one thing", reference_fault(self.world, task, calls)),
-            ("question is used", question_fault(self.world, task, calls, days(self.clock))),
-            ("effects are asked for", effect_fault(self.world, task, calls)),
-            ("answer was shown", answer_fault(task, calls)),
+    async def _checks(self, task: Task) -> AsyncIterator[Check]:
+        yield (
+            "no leak",
+            leak(self.world, task),
+            f"none of {len(self.world.tools)} tool names, no id of a table or column",
         )
+        yield "answer form", form_fault(task), f"{len(task.answer_schema['properties'])} fields, all required and typed"
+        yield "criteria can be decided", *decided(task, self.by_judge is not None)
+        yield (
+            "answer size",
+            size_fault(task, self.max_answer_chars),
+            f"{answer_size(task)} of {self.max_answer_chars} chars",
+        )
+        yield "answer not given away", given_away(task), _given(task)
+        first = await self._replay(task, FIRST)
+        yield "gold replays", gold_fault(task, first), f"{len(first.run.calls)} calls, state {first.state[:HASH]}"
+        fault, elsewhere = await self._elsewhere(task, first)
+        yield "gold replays elsewhere", fault, f"at {other_time(self.clock)}, state {elsewhere.state[:HASH]}"
+        for check in self._known(task, first.run.calls):
+            yield check
+        yield "gold scores 1", await self._gold(task), f"{len(task.rubric)} criteria" if task.rubric else "its verifier"
+        async for check in self._graded(task):
+            yield check
+
+    def _known(self, task: Task, calls: Sequence[Call]) -> Iterator[Check]:
+        given = sum(len(arguments) for _, arguments, _ in calls)
+        literals, asked = len(question_literals(task.question)), len(requests_in(self.world, task))
+        aside = days(self.clock)
+        yield "arguments are known", grounding_fault(task, calls), f"{given} arguments of {len(calls)} calls"
+        yield "literals mean one thing", reference_fault(self.world, task, calls), f"{given} arguments looked up"
+        yield "question is used", question_fault(self.world, task, calls, aside), f"{literals} literals, and all names"
+        rows = len(task.state_change.changes)
+        yield "effects are asked for", effect_fault(self.world, task, calls), f"{asked} requests, {rows} rows changed"
+        yield "answer was shown", answer_fault(task, calls), f"{len(list(scalars(task.reference_answer)))} values"
         second = second_fault(self.world, task)
         if second is not None:
-            yield SECOND, second
+            yield SECOND, second, "by SQL over the raw tables"
 
     # --- Gold runs ---------------------------------------------------------------------------------------
 
-    async def _replay(self, task: Task, index: int) -> Replayed:
+    async def _replay(self, task: Task, index: int) -> Seen:
         instance = await self.pool.clean(index)
+        if index not in self._clean:
+            self._clean[index] = await instance.state_hash()
         run = await replay(instance, task.solution)
         diff = await instance.diff()
-        if diff.changes:
-            self.pool.soil(index)
-        return run, diff
+        if not diff.changes:
+            return Seen(run, diff, self._clean[index])
+        self.pool.soil(index)
+        return Seen(run, diff, await instance.state_hash())
 
-    async def _elsewhere_fault(self, task: Task, first: Replayed) -> str:
+    async def _elsewhere(self, task: Task, first: Seen) -> tuple[str, Seen]:
         """In another process, at another time, with other random numbers: the same answer and state, or the question
-        says for when it asks."""
+        says for when it asks. What is wrong, if anything, and what was seen."""
         there = await self._replay(task, ELSEWHERE)
-        if _shown(there) == _shown(first) and not gold_fault(task, *there):
-            return ""
+        if _shown(there) == _shown(first) and there.state == first.state and not gold_fault(task, there):
+            return "", there
         for index in (FIRST, OTHER):  # once more, in two fresh processes, at the same time and seed
             self.pool.soil(index)
         first, again = [await self._replay(task, index) for index in (FIRST, OTHER)]
-        if _shown(again) != _shown(first) or gold_fault(task, *again):
-            return "two runs saw different things"
-        fault = gold_fault(task, *there)
-        return f"at another time and seed, {fault}" if fault and not says_when(task.question, self.clock) else ""
+        if _shown(again) != _shown(first) or gold_fault(task, again):
+            return "two runs saw different things", again
+        fault = gold_fault(task, there)
+        return f"at another time and seed, {fault}" if fault and not says_when(task.question, self.clock) else "", there
 
     async def _gold(self, task: Task) -> str:
         """By the grader exactly as an episode has it, in an instance of its own."""
         score = await grade(
-            task, task.reference_answer, task.state_change, runtime=self.pool.runtime, environment=self.pool.bundle.root
-        )
+            task, task.reference_answer, task.state_change,
+            runtime=self.pool.runtime, environment=self.pool.bundle.root, judge=self.by_judge,
+        )  # fmt: skip
         failed = [f"{r.id} {r.detail}" for r in score.results if not r.passed]
         return "" if score.reward == 1 else f"scores {score.reward}: {'; '.join(failed)}"
 
     # --- The grader against everything that comes close --------------------------------------------------
 
-    async def _graded(self, task: Task) -> AsyncIterator[tuple[str, str]]:
-        refused = {
-            "no-op scores 0": self._noops(task),
-            "empty answer scores 0": [Case("no answer", None, task.state_change), Case("{}", {}, task.state_change)],
-            "random calls score 0": [await self._random_case(task, number) for number in range(RANDOM_RUNS)],
-            "near misses score 0": self._near_misses(task),
-        }
-        cases = [*(c for group in refused.values() for c in group), *self._harmless(task)]
-        root, instance = self.pool.bundle.root, self.pool.instances[OTHER]
-        found = await rewards(task, cases, runtime=self.pool.runtime, environment=root, instance=instance)
-        scored = iter(zip(cases, found, strict=True))
-        for name, group in refused.items():
-            part = [next(scored) for _ in group]
-            yield name, next((f"{case.name} scores {reward}" for case, reward in part if reward != 0), "")
-        yield "harmless variants score 1", next((f"{c.name} scores {r}" for c, r in scored if r != 1), "")
+    async def _graded(self, task: Task) -> AsyncIterator[Check]:
+        tried = trials(self.world, task, await self._random())
+        cases = [case for trial in tried for case in trial.cases]
+        found = await rewards(task, cases, instance=await self.pool.clean(OTHER), judge=self.by_judge)
+        scored = iter(found)
+        for trial in tried:
+            fault, note = trial.verdict([next(scored) for _ in trial.cases])
+            yield trial.name, fault, note
 
-    def _noops(self, task: Task) -> list[Case]:
-        """Nothing done, and an answer of blanks; where a change is asked for, also the right answer without it."""
-        idle = [Case("doing nothing", blank_answer(task.answer_schema), StateDiff())]
-        return [*idle, Case("no-op", task.reference_answer, StateDiff())] if task.state_change.changes else idle
-
-    def _near_misses(self, task: Task) -> list[Case]:
-        """The right state with a wrong answer, and the right answer with a wrong state or an unauthorised write."""
-        misses = near_misses(task.reference_answer, task.answer_schema, ordered=_ordered(task))
-        answers = [Case(v.name, v.answer, task.state_change) for v in misses]
-        wrong = state_misses(task.state_change, bystanders(self.world, task))
-        return [*answers, *(Case(v.name, task.reference_answer, v.diff) for v in wrong)]
-
-    def _harmless(self, task: Task) -> list[Case]:
-        variants = harmless_variants(task.reference_answer, task.answer_schema, ordered=_ordered(task))
-        return [Case(v.name, v.answer, task.state_change) for v in variants]
-
-    async def _random_case(self, task: Task, number: int) -> Case:
-        case, wrote = await random_case(self.world, task, await self.pool.clean(OTHER), number)
-        if wrote:
-            self.pool.soil(OTHER)
-        return case
+    async def _random(self) -> list[RandomRun]:
+        """Made at the first task that asks for them."""
+        if not self._runs:
+            self._runs.extend(await random_runs(self.world, self.pool, OTHER))
+        return self._runs
 
 
-def gold_fault(task: Task, run: Run, diff: StateDiff) -> str:
+def decided(task: Task, by_judge: bool) -> tuple[str, str]:
+    """Whether somebody can decide all criteria; and how many are for whom."""
+    semantic = sum(criterion.kind == "semantic" for criterion in task.rubric)
+    if semantic and not by_judge:
+        return f"{semantic} semantic criteria and no judge: set roles.validator.model.name", ""
+    code = len(task.rubric) - semantic
+    return "", f"{f'{code} by code' if task.strategy == 'graph' else 'by its verifier'}, {semantic} by a judge"
+
+
+def _given(task: Task) -> str:
+    values = list(scalars(task.reference_answer))
+    stated = sum(states(task.question, value) for value in values)
+    return f"{stated} of {len(values)} values are in the question, {len(task.state_change.changes)} rows change"
+
+
+def gold_fault(task: Task, seen: Seen) -> str:
+    run = seen.run
     if run.error or run.answer is None:
         return f"the gold solution fails: {run.error}"
     if run.answer != task.reference_answer:
         return "the gold solution gives another answer"
-    return "the gold solution leaves another state" if diff != task.state_change else ""
+    return "the gold solution leaves another state" if seen.diff != task.state_change else ""
 
 
 def says_when(question: str, clock: str) -> bool:
@@ -193,10 +222,5 @@ def days(clock: str) -> tuple[str, ...]:
     return f"{day:%Y-%m-%d}", f"{day.day} {day:%B %Y}", f"{day:%B} {day.day}, {day.year}"
 
 
-def _shown(replayed: Replayed) -> list[str]:
-    return [seen.text for _, _, seen in replayed[0].calls]
-
-
-def _ordered(task: Task) -> set[str]:
-    """Fields whose order counts, as far as a rubric tells."""
-    return {c.path for c in task.rubric if c.kind == "equal" and isinstance(c.expected, list)}
+def _shown(seen: Seen) -> list[str]:
+    return [observed.text for _, _, observed in seen.run.calls]

@@ -3,12 +3,11 @@
 from agent_world.tools.grading.answers import parse_answer
 from agent_world.tools.grading.grade import Judge, grade
 from agent_world.tools.grading.rubric import rubric_for
+from agent_world.tools.grading.states import StateVariant, state_misses
 from agent_world.tools.grading.variants import (
-    StateVariant,
     Variant,
     harmless_variants,
     near_misses,
-    state_misses,
     text_variants,
 )
 

@@ -9,6 +9,8 @@ from agent_world.schema import Criterion, CriterionResult, RowChange, StateDiff,
 from agent_world.tools.grading.compare import near, number, same, same_set
 
 _MISSING = object()
+STATE = "state."
+"""Begins the path of a semantic criterion about text that was written: `state.TABLE.COLUMN`."""
 
 
 def check(criterion: Criterion, task: Task, answer: Mapping[str, Any], diff: StateDiff) -> CriterionResult:
@@ -54,6 +56,22 @@ def _at(answer: Mapping[str, Any], path: str) -> Any:
         else:
             return _MISSING
     return value
+
+
+def ignored_of(task: Task) -> frozenset[str]:
+    """Columns (`table.column`) that the rubric leaves out of the state: they hold the agent's own words."""
+    return frozenset().union(*(_ignored(c) for c in task.rubric if c.kind == "state"))
+
+
+def written(diff: StateDiff, column: str) -> list[Any]:
+    """What rows hold now in a column (`table.column`) that they were given or that was changed."""
+    table, _, name = column.partition(".")
+    return [c.after[name] for c in diff.changes if c.table == table and c.after and name in c.after]
+
+
+def without(diff: StateDiff, ignored: Collection[str]) -> StateDiff:
+    """The difference with these columns left out; a change in them alone is none."""
+    return StateDiff(changes=tuple(_by_row(diff, ignored).values())) if ignored else diff
 
 
 def _ignored(criterion: Criterion) -> frozenset[str]:

@@ -104,6 +104,30 @@ async def test_free_text_columns_are_left_out_of_the_state(runtime: Runtime, lib
     assert await reward(graph_task(CHANGE, rubric), ANSWER, diff, runtime, library) == 1.0
 
 
+@pytest.mark.parametrize("strategy", ["graph", "program"])
+async def test_own_words_are_judged_by_what_was_written_and_hidden_from_the_verifier(
+    runtime: Runtime, library: Bundle, strategy: str
+) -> None:
+    seen: list[Any] = []
+
+    async def judge(criterion: Criterion, task: Task, answer: Any) -> bool:
+        seen.append(answer)
+        return "move" in answer["written"][0]
+
+    async def scored(note: str, fine: float = 0) -> float | None:
+        other = CHANGE.changes[1].model_copy(update={"after": {"loan_id": 26, "note": note, "fine": fine}})
+        diff = StateDiff(changes=(CHANGE.changes[0], other))
+        where = library.root
+        return (await grade(task, ANSWER, diff, runtime=runtime, environment=where, judge=judge)).reward
+
+    rubric = rubric_for(ANSWER, SCHEMA, CHANGE, judged=("loans.note",))
+    verifier = "def verify(answer, reference, diff, expected_diff):\n    assert diff == expected_diff\n"
+    task = graph_task(CHANGE, rubric) if strategy == "graph" else program_task(verifier)
+    task = task.model_copy(update={"rubric": rubric, "state_change": CHANGE})
+    assert [await scored("a move"), await scored("no reason"), await scored("a move", fine=2)] == [1.0, 0.0, 0.0]
+    assert {"written": ["a move"]} in seen
+
+
 async def test_order_counts_where_it_is_asked_for(runtime: Runtime, library: Bundle) -> None:
     task = graph_task(rubric=rubric_for(ANSWER, SCHEMA, StateDiff(), ordered=("ids",)))
     assert await reward(task, ANSWER, StateDiff(), runtime, library) == 1.0

@@ -1,0 +1,150 @@
+"""What the grader is tried with: random runs that give every task the same chance, a judge where code cannot decide."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_world.agents.synthesizer.world import World
+from agent_world.agents.validator.gate import CHECKS, Gate, open_gate
+from agent_world.agents.validator.random_runs import CALLS, RUNS, WRITING, RandomRun, cases_of, random_runs
+from agent_world.agents.validator.trials import Trial
+from agent_world.schema import Chain, Criterion, Ref, Step, Task, Value
+from agent_world.settings import Settings, TaskSettings
+from agent_world.tools.grading import rubric_for
+from agent_world.tools.runtime import open_runtime
+from tests.worlds import make_library
+
+Make = Callable[[str], Awaitable[Task]]
+TEXT = {
+    "type": "object",
+    "properties": {"note": {"type": "string"}},
+    "required": ["note"],
+    "additionalProperties": False,
+}
+
+
+async def test_a_task_that_chance_solves_is_refused_whatever_its_id(gate: Gate, make: Make) -> None:
+    """5 of 12 members are adults, so that guessing earns the reward too often."""
+    chain = Chain(
+        steps=(Step(tool="get_member", arguments={"member_id": Value(value="M01")}),),
+        answer={"level": Ref(step=0, path="level")},
+    )
+    answer = {"level": "adult"}
+    schema = {**TEXT, "properties": {"level": {"type": "string"}}, "required": ["level"]}
+    task = (await make("read")).model_copy(
+        update={
+            "question": "Which level has member M01?", "solution": chain, "answer_schema": schema,
+            "reference_answer": answer, "rubric": rubric_for(answer, schema, (await make("read")).state_change),
+        }
+    )  # fmt: skip
+    reasons = {(await gate.judge(task.model_copy(update={"id": f"library-{n}"}))).reason for n in range(5)}
+    assert len(reasons) == 1
+    (reason,) = reasons
+    assert str(reason).startswith("chance does not solve it: ")
+    assert "at most 10% may" in str(reason)
+
+
+async def test_random_runs_are_the_same_each_time_and_some_of_them_write(gate: Gate) -> None:
+    runs = await random_runs(gate.world, gate.pool, 1)
+    assert len(runs) == RUNS + WRITING
+    assert runs == await random_runs(gate.world, gate.pool, 1)
+    assert any(run.diff.changes for run in runs[RUNS:])
+    assert not any(run.diff.changes for run in runs[:RUNS])
+    assert CALLS == 3
+
+
+def test_an_answer_of_chance_takes_fields_by_name_then_by_type(gate_task: Task) -> None:
+    seen = [RandomRun({"year": 1900, "title": "Emma"}), RandomRun({"pages": 7, "title": "x"}), RandomRun({})]
+    assert [case.answer for case in cases_of(seen, gate_task)] == [{"year": 1900}, {"year": 7}, {"year": None}]
+
+
+@pytest.fixture
+async def gate_task(make: Make) -> Task:
+    return await make("read")
+
+
+async def test_each_receipt_says_what_was_found(gate: Gate, make: Make) -> None:
+    receipts = {check.name: check.detail for check in (await gate.judge(await make("write"))).checks}
+    assert set(CHECKS) <= set(receipts)
+    assert all(receipts.values())
+    assert receipts["near misses score 0"].endswith("score 0")
+    tried, _, of = receipts["near misses score 0"].split(" ")[:3]
+    assert tried == of
+    assert int(of) > 12
+    assert receipts["gold replays"].split("state ")[1] == receipts["gold replays elsewhere"].split("state ")[1]
+    read = {check.name: check.detail for check in (await gate.judge(await make("read"))).checks}
+    assert read["gold replays"].split("state ")[1] != receipts["gold replays"].split("state ")[1]
+
+
+def test_a_trial_without_a_case_is_nothing_that_was_tried() -> None:
+    trial = Trial("harmless", 1, [])
+    assert trial.verdict([]) == ("nothing was tried", "")
+
+
+# --- Criteria that code cannot decide ---------------------------------------------------------------------
+
+
+def judged_task(task: Task) -> Task:
+    """It asks for a sentence, of which a judge decides whether it is right."""
+    tone = Criterion(id="note", kind="semantic", path="note", description="The sentence says who wrote Emma.")
+    rubric = rubric_for({"note": "Jane Austen"}, TEXT, task.state_change)
+    chain = Chain(
+        steps=(Step(tool="search_books", arguments={"title": Value(value="Emma")}),),
+        answer={"note": Ref(step=0, path="items.0.author")},
+    )
+    return task.model_copy(
+        update={
+            "question": "Say in a sentence who wrote Emma.", "solution": chain, "answer_schema": TEXT,
+            "reference_answer": {"note": "Jane Austen"}, "rubric": (*(c for c in rubric if c.id != "note"), tone),
+        }
+    )  # fmt: skip
+
+
+@pytest.fixture
+async def asked() -> list[Mapping[str, Any]]:
+    return []
+
+
+@pytest.fixture
+async def judging(tmp_path: Path, asked: list[Mapping[str, Any]]) -> AsyncIterator[Gate]:
+    async def judge(criterion: Criterion, task: Task, answer: Mapping[str, Any]) -> bool | None:
+        asked.append(answer)
+        return "Jane Austen" in str(answer.get("note"))
+
+    bundle = make_library(tmp_path / "judged")
+    settings = Settings(workspace=tmp_path, tasks=TaskSettings(max_answer_chars=200))
+    async with (
+        open_runtime(settings.runtime) as runtime,
+        open_gate(World(bundle), runtime, settings, judge) as opened,
+    ):
+        yield opened
+
+
+async def test_without_a_judge_a_task_that_needs_one_is_refused_with_the_remedy(gate: Gate, make: Make) -> None:
+    reason = (await gate.judge(judged_task(await make("read")))).reason
+    assert reason == "criteria can be decided: 1 semantic criteria and no judge: set roles.validator.model.name"
+
+
+async def test_a_judge_decides_in_the_gate_what_code_cannot(
+    judging: Gate, make: Make, asked: list[Mapping[str, Any]]
+) -> None:
+    validation = await judging.judge(judged_task(await make("read")))
+    assert validation.reason is None
+    assert {check.name: check.detail for check in validation.checks}["criteria can be decided"] == (
+        "2 by code, 1 by a judge"
+    )
+    assert {"note": "Jane Austen"} in asked
+    assert not any("_extra" in answer for answer in asked), "what code refuses, no judge is asked about"
+
+
+async def test_a_judge_that_lets_anything_pass_makes_no_task(tmp_path: Path, make: Make) -> None:
+    async def yes(criterion: Criterion, task: Task, answer: Mapping[str, Any]) -> bool | None:
+        return True
+
+    bundle = make_library(tmp_path / "yes")
+    settings = Settings(workspace=tmp_path)
+    async with open_runtime(settings.runtime) as runtime, open_gate(World(bundle), runtime, settings, yes) as opened:
+        reason = (await opened.judge(judged_task(await make("read")))).reason
+    assert reason == "no-op scores 0: doing nothing scores 1.0"
