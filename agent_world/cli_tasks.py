@@ -21,8 +21,16 @@ def add_task_verbs(app: typer.Typer) -> None:
     app.command()(rescore)
 
 
-def validate(environment: str, config: Config = DEFAULT, machine: Machine = False) -> None:
-    """Run every task of the environment through the gate again; exit code 1 if one fails. --json gives all receipts."""
+def validate(
+    environment: str,
+    config: Config = DEFAULT,
+    write: Annotated[
+        bool, typer.Option("--write", help="Keep the verdicts with the tasks, for the card to show.")
+    ] = False,
+    machine: Machine = False,
+) -> None:
+    """Run every task of the environment through the gate again; the validator's model, where it has one, attempts those
+    that pass. Exit code 1 if a task fails. --json gives all receipts."""
     from agent_world.graphs.deps import open_deps
     from agent_world.graphs.validate import validate_all
 
@@ -34,6 +42,8 @@ def validate(environment: str, config: Config = DEFAULT, machine: Machine = Fals
             return await validate_all(bundle, deps)
 
     tasks = asyncio.run(run())
+    if write:
+        bundle.write_tasks(tasks)
     if machine:
         print(json.dumps([_receipts(task) for task in tasks], ensure_ascii=False, indent=1))
     else:
@@ -68,7 +78,9 @@ def replay(environment: str, config: Config = DEFAULT, machine: Machine = False)
 
 
 def rescore(
-    file: Annotated[Path, typer.Argument(help="Stored runs, one trajectory a line (arena/*.jsonl).")],
+    file: Annotated[
+        Path, typer.Argument(help="Stored runs, one trajectory a line (arena/*.jsonl, validation/*.jsonl).")
+    ],
     config: Config = DEFAULT,
     out: Annotated[Path | None, typer.Option(help="Where to write the runs with their new scores.")] = None,
     machine: Machine = False,
@@ -83,7 +95,9 @@ def rescore(
     settings = load_settings(config)
     open_store(settings)
     if not file.is_file():
-        raise UsageError(f"There is no file {file}; runs are kept in {settings.workspace / 'arena'}.")
+        raise UsageError(
+            f"There is no file {file}; runs are kept in the folders arena and validation of {settings.workspace}."
+        )
 
     async def run() -> None:
         async with open_deps(settings) as deps:
@@ -107,11 +121,15 @@ def _receipts(task: "Task") -> dict[str, object]:
 
 
 def _show_receipts(tasks: "list[Task]") -> None:
+    from agent_world.evals.stats import pass_at, show_pass_at
+
     checks = [check for task in tasks for check in task.validation.checks]
     tried, passed = Counter(c.name for c in checks), Counter(c.name for c in checks if c.passed)
     show([{"check": name, "passed": f"{passed[name]} of {tried[name]}"} for name in tried], machine=False)
     kinds = Counter(task.validation.status for task in tasks)
     print(", ".join(f"{number} {status}" for status, number in sorted(kinds.items())) or "There are no tasks.")
+    for found in pass_at((t.validation.attempts, t.validation.passes) for t in tasks if t.validation.attempts):
+        print(show_pass_at(found))
     for task in tasks:
         if task.validation.reason:
             print(f"{task.id}: {task.validation.reason}")

@@ -192,7 +192,7 @@ async def retain(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         bundle = bundle_of(deps, state["environment"])
         kept, dropped = list[Task](), list[Dropped]()
         for task in await asyncio.to_thread(read_records, bundle.root / KEPT, Task):
-            attempted = await validate(bundle, task, deps)
+            attempted = await validate(bundle, task, deps, task.validation)
             if attempted.validation.status != "rejected":
                 kept.append(attempted)
             else:

@@ -24,8 +24,8 @@ from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.duplicates import Seen, with_difference
 from agent_world.agents.validator.gate import open_gate
 from agent_world.graphs.deps import Context, Deps, run_alone, use_deps
-from agent_world.memory.store import Bundle, write_record
-from agent_world.schema import GateCheck, Task, Validation
+from agent_world.memory.store import Bundle, read_record, write_record, write_records
+from agent_world.schema import GateCheck, Task, Trajectory, Validation
 
 
 class Request(TypedDict):
@@ -34,9 +34,11 @@ class Request(TypedDict):
     task: dict[str, Any]
     """A `schema.Task` as JSON."""
 
+    validation: NotRequired[dict[str, Any]]
+    """What the gate has said already; it is asked where this is missing."""
+
 
 class State(Request):
-    validation: NotRequired[dict[str, Any]]
     attempts: NotRequired[int]
     """Attempts wanted; 0 without a model."""
     runs: NotRequired[Annotated[list[dict[str, Any]], operator.add]]
@@ -51,7 +53,8 @@ async def gate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Every check that needs no model."""
     async with use_deps(runtime.context) as deps:
         bundle, task = bundle_of(deps, state["bundle"]), Task.model_validate(state["task"])
-        validation = await judge(bundle, task, deps)
+        said = state.get("validation")
+        validation = Validation.model_validate(said) if said else await judge(bundle, task, deps)
         model = deps.settings.role("validator").model
         attempts = deps.settings.tasks.attempts if model and validation.reason is None else 0
         return {"validation": validation.model_dump(mode="json"), "attempts": attempts, "runs": []}
@@ -78,8 +81,7 @@ async def attempt(state: Attempt, runtime: Runtime[Context]) -> dict[str, Any]:
         (run,) = await run_episodes(
             policy, [(task, bundle)], deps.runtime, limits, seed=state["number"], judge=deps.judge()
         )
-        path = deps.settings.workspace / "validation" / f"{task.id}_{state['number']}.json"
-        await asyncio.to_thread(write_record, path, run)
+        await asyncio.to_thread(write_record, _file(deps, task.id, state["number"]), run)
         return {"runs": [{"number": state["number"], "status": run.status, "reward": run.score.reward}]}
 
 
@@ -89,11 +91,32 @@ def most_turns(calls: int) -> int:
 
 
 async def decide(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Keep at enough consistent passes; runs without a score do not count."""
+    """Keep at enough consistent passes; runs without a score do not count. Afterwards all runs are one file."""
     async with use_deps(runtime.context) as deps:
+        numbers = sorted(run["number"] for run in state["runs"])
+        await asyncio.to_thread(_join, deps, str(state["task"]["id"]), numbers)
         before = Validation.model_validate(state["validation"])
         decided = verdict(before, state["runs"], deps.settings.tasks.keep_at)
         return {"validation": decided.model_dump(mode="json")}
+
+
+def runs_of(deps: Deps, task: str) -> Path:
+    """The runs of a task by the validator's model, one trajectory a line: `tasks rescore` reads them."""
+    return deps.settings.workspace / "validation" / f"{task}.jsonl"
+
+
+def _file(deps: Deps, task: str, number: int) -> Path:
+    """One run while others are still at work."""
+    return runs_of(deps, task).with_name(f"{task}_{number}.json")
+
+
+def _join(deps: Deps, task: str, numbers: list[int]) -> None:
+    """A kill between writing and removing leaves both, and this is done once more; after it, there is nothing left."""
+    singles = [_file(deps, task, number) for number in numbers]
+    if all(single.exists() for single in singles):
+        write_records(runs_of(deps, task), [read_record(single, Trajectory) for single in singles])
+    for single in singles:
+        single.unlink(missing_ok=True)
 
 
 def verdict(before: Validation, runs: list[dict[str, Any]], keep_at: int) -> Validation:
@@ -137,10 +160,12 @@ def build_graph() -> CompiledStateGraph[State, Context, Request, State]:
 # --- The work itself -------------------------------------------------------------------------------------
 
 
-async def validate(bundle: Bundle, task: Task, deps: Deps) -> Task:
-    """The task with its validation record: gate, and attempts where the validator has a model. Nothing is written
-    to the bundle."""
+async def validate(bundle: Bundle, task: Task, deps: Deps, said: Validation | None = None) -> Task:
+    """The task with its validation record: gate, and attempts where the validator has a model. `said` is what the gate
+    has said already. Nothing is written to the bundle."""
     request = Request(bundle=str(bundle.root), task=task.model_dump(mode="json"))
+    if said is not None:
+        request["validation"] = said.model_dump(mode="json")
     state = await run_alone(wire(), request, deps, 20)
     return task.model_copy(update={"validation": Validation.model_validate(state["validation"])})
 
@@ -152,11 +177,9 @@ async def validate_all(bundle: Bundle, deps: Deps) -> list[Task]:
     world = await asyncio.to_thread(World, bundle)
     async with open_gate(world, deps.runtime, deps.settings, deps.judge()) as opened:
         for task in bundle.tasks():
-            if deps.settings.role("validator").model is None:
-                validation = await opened.judge(task)
-            else:
-                validation = (await validate(bundle, task, deps)).validation
-            validation = with_difference(validation, seen.clash(task))
+            validation = with_difference(await opened.judge(task), seen.clash(task))
+            if deps.settings.role("validator").model is not None and validation.status != "rejected":
+                validation = (await validate(bundle, task, deps, validation)).validation
             found.append(task.model_copy(update={"validation": validation}))
             seen.add(task)
     return found

@@ -151,8 +151,11 @@ def test_tasks_are_made_listed_and_validated_from_the_command_line(
     capsys.readouterr()
     assert main(["tasks", "list", "library", "-c", str(config), "--json"]) == 0
     tasks = json.loads(capsys.readouterr().out)
-    assert main(["tasks", "validate", "library", "-c", str(config), "--json"]) == 0
+    file = tmp_path / "w" / "environments" / "library" / "tasks.jsonl"
+    file.write_text(file.read_text().replace('"gate only"', '"pending"'))
+    assert main(["tasks", "validate", "library", "-c", str(config), "--write", "--json"]) == 0
     checked = json.loads(capsys.readouterr().out)
+    assert "pending" not in file.read_text(), "the verdicts are kept with the tasks"
     assert len(tasks) == len(checked) == 4
     assert {row["status"] for row in checked} == {"gate only"}
     assert main(["tasks", "blind", "library", "-c", str(config), "--json"]) == 0

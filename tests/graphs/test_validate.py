@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from agent_world.evals.rescore import rescore_file
 from agent_world.graphs.deps import Deps, open_deps
 from agent_world.graphs.validate import replay_all, validate, validate_all, verdict
-from agent_world.memory.store import Bundle, read_record
-from agent_world.schema import Task, Trajectory, Validation
+from agent_world.memory.store import Bundle, read_records
+from agent_world.schema import GateCheck, Task, Trajectory, Validation
 from agent_world.settings import RoleConfig, Settings
 from tests.library import library_tasks
 from tests.openai_server import Cut, Reply, scripted_openai
@@ -51,8 +52,8 @@ async def attempted(
         settings = Settings(workspace=tmp_path, roles={"validator": RoleConfig(model=server.config)})
         async with open_deps(settings) as deps:
             found = (await validate(bundle, task, deps)).validation
-    files = sorted((tmp_path / "validation").glob("*.json"))
-    return found, [read_record(path, Trajectory) for path in files]
+    assert [path.name for path in (tmp_path / "validation").iterdir()] == [f"{task.id}.jsonl"]
+    return found, read_records(tmp_path / "validation" / f"{task.id}.jsonl", Trajectory)
 
 
 def statuses(kept: Sequence[Trajectory]) -> list[tuple[str, int, float | None]]:
@@ -89,6 +90,22 @@ async def test_five_attempts_run_at_once_in_instances_of_their_own(tmp_path: Pat
     found, kept = await attempted(tmp_path, ['{"pages": 240}'], repeat=True)
     assert (found.status, found.passes, found.attempts) == ("validated", 5, 5)
     assert [run.seed for run in kept] == [0, 1, 2, 3, 4]
+
+
+async def test_stored_attempts_are_scored_again_without_the_model(tmp_path: Path) -> None:
+    await attempted(tmp_path, ['{"pages": 240}'], repeat=True)
+    file = tmp_path / "validation" / f"{library_tasks()[30].id}.jsonl"
+    async with open_deps(Settings(workspace=tmp_path)) as deps:
+        deps.store.bundle("library").write_tasks(library_tasks()[30:31])
+        found = await rescore_file(file, deps)
+    assert (found.before.passed, found.after.passed, found.changes) == (5, 5, ())
+
+
+async def test_what_the_gate_has_said_is_not_asked_again(tmp_path: Path) -> None:
+    async with open_deps(Settings(workspace=tmp_path)) as deps:
+        bundle = make_library(deps.store.root / "library")
+        said = Validation(status="rejected", checks=(GateCheck(name="no leak", passed=False, detail="as before"),))
+        assert (await validate(bundle, library_tasks()[30], deps, said)).validation == said
 
 
 async def judged(tmp_path: Path, change: dict[str, Any]) -> tuple[list[Task], dict[str, str]]:
