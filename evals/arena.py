@@ -67,7 +67,7 @@ async def run_arena(
         done = len(runs)
 
         def show(ended: int, _total: int, before: int = done) -> None:
-            deps.note(f"{before + ended} of {len(items)} episodes")
+            deps.progress.step(before + ended, len(items), "episodes")
 
         part = items[done : done + batch]
         runs += await run_episodes(policy, part, deps.runtime, limits, settings.seed, show, deps.judge())

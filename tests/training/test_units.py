@@ -7,11 +7,15 @@ import pytest
 
 from agent_world.errors import AgentWorldError, UsageError, WebError
 from agent_world.graphs.deps import Deps, open_deps
-from agent_world.memory.workspace import Outcome, Workspace
+from agent_world.memory.store import write_text
+from agent_world.memory.workspace import Failure, Outcome, Workspace
 from agent_world.settings import RoleConfig, Settings
+from agent_world.training.stages.factory import place_all, split_of
 from agent_world.training.stages.factory_report import report_factory
+from agent_world.training.stages.summary import failed
 from agent_world.training.stages.units import each, keep_costs, told
 from tests.openai_server import scripted_openai
+from tests.worlds import make_library
 
 
 async def do(deps: Deps) -> Outcome:
@@ -82,3 +86,24 @@ async def test_what_a_unit_cost_is_kept_through_failure_and_restart(tmp_path: Pa
             (cost,) = report_factory(deps).costs
     assert (cost.calls, cost.input_tokens, cost.output_tokens, cost.dollars) == (4, 28, 12, 0.0001)
     assert {u: o.spent[0].calls for u, o in Workspace(tmp_path).outcomes("tools").items()} == {"a": 1, "b": 2}
+
+
+async def test_an_arena_that_was_measured_on_stays_and_what_has_no_tools_is_not_placed(tmp_path: Path) -> None:
+    for name in ("library", "archive"):
+        make_library(tmp_path / "environments" / name)
+    async with open_deps(Settings(workspace=tmp_path)) as deps:
+        await place_all(deps)
+        first = split_of(deps)
+        write_text(tmp_path / "arena" / "before_sft.jsonl", "")
+        for name in ("annex", "attic", "bare", "cellar"):
+            make_library(tmp_path / "environments" / name)
+        (tmp_path / "environments" / "bare" / "tools.json").unlink()
+        await place_all(deps)
+        second = split_of(deps)
+        write_text(
+            tmp_path / "done" / "tools" / "bare.json", Outcome(failure=Failure(kind="E", reason="x")).model_dump_json()
+        )
+        (lost,) = failed(deps)
+    assert second.arena == first.arena
+    assert set(second.training) == {*first.training, "annex", "attic", "cellar"}
+    assert (lost.kind, lost.id, lost.reason) == ("environment", "bare", "tools failed: x")

@@ -18,7 +18,7 @@ from agent_world.graphs.write_tools import write_tools
 from agent_world.memory.embedder import Embedder
 from agent_world.memory.store import read_record, read_records, write_record
 from agent_world.memory.workspace import Outcome, Workspace
-from agent_world.schema import Dropped, Record, Theme
+from agent_world.schema import Dropped, Environment, Record, Theme
 from agent_world.training.stages.units import each, told, waiting
 
 
@@ -111,11 +111,18 @@ async def place_all(deps: Deps) -> str:
     for head in heads:
         if head.taxonomy != places[head.id]:
             deps.store.bundle(head.id).write_environment(head.model_copy(update={"taxonomy": places[head.id]}))
-    held_out = choose_arena([deps.store.bundle(head.id).environment() for head in heads], deps.settings)
+    held_out = _held_out([deps.store.bundle(head.id).environment() for head in heads], deps)
     training = tuple(head.id for head in heads if head.id not in held_out)
     write_record(deps.settings.workspace / "split.json", Split(arena=tuple(held_out), training=training))
     types = {place[0] for place in places.values()}
     return f"{len(types)} types; {len(training)} environments for training, {len(held_out)} held out for the arena"
+
+
+def _held_out(environments: Sequence[Environment], deps: Deps) -> Sequence[str]:
+    """The arena; once a policy was measured on it, it stays, and environments that came later are for training."""
+    if any((deps.settings.workspace / "arena").glob("*")):
+        return split_of(deps).arena
+    return choose_arena(environments, deps.settings)
 
 
 def split_of(deps: Deps) -> Split:

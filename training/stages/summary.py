@@ -1,6 +1,6 @@
 """What the run is reported as, gathered from the workspace."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from agent_world.evals.arena import compare_stages
@@ -18,7 +18,7 @@ from agent_world.evals.records import (
 from agent_world.graphs.deps import Deps
 from agent_world.memory.store import read_record
 from agent_world.memory.workspace import Workspace
-from agent_world.schema import ArenaResult, Diagnosis, Task
+from agent_world.schema import ArenaResult, Diagnosis, Dropped, Task
 from agent_world.training.stages.factory import Split, split_of
 
 
@@ -33,7 +33,7 @@ def summarise(deps: Deps, engines: str, stages: Sequence[StageSeconds]) -> RunRe
         engines=engines,
         seed=deps.settings.seed,
         environments=environment_rows(deps, split),
-        dropped=tuple(Workspace(root).dropped()),
+        dropped=(*Workspace(root).dropped(), *failed(deps)),
         tasks=count_tasks(all_tasks(deps)),
         arena=tuple(fixed),
         fresh=tuple(result for result in results if result.stage.endswith("fresh")),
@@ -44,6 +44,14 @@ def summarise(deps: Deps, engines: str, stages: Sequence[StageSeconds]) -> RunRe
         costs=costs(deps),
         stages=tuple(stages),
     )
+
+
+def failed(deps: Deps) -> Iterator[Dropped]:
+    """Units that broke and were not done again."""
+    for place, failure in Workspace(deps.settings.workspace).failures().items():
+        stage, _, unit = place.partition("/")
+        kind: Literal["theme", "environment"] = "theme" if stage == "mine" else "environment"
+        yield Dropped(kind=kind, id=unit, reason=f"{stage} failed: {failure.reason}")
 
 
 def all_tasks(deps: Deps) -> list[Task]:
