@@ -86,6 +86,11 @@ def complexify(
                 break
             changes = "; ".join(done.changes)
             deps.progress.say(f"Round {number}: score {done.score_before:.2f} to {done.score_after:.2f}. {changes}")
+            if done.left_out:
+                left = "; ".join(done.left_out)
+                deps.progress.say(
+                    f"Left out, as {environment} has tools: {left}. Mined anew, its theme gets them first."
+                )
 
     _in_workspace(settings, work)
 

@@ -156,6 +156,8 @@ class ComplexificationRound(Record):
     score_after: float
     files: tuple[str, ...] = ()
     """Files this round made; what was before it is kept in the workspace, beside what was mined, and undoes it."""
+    left_out: tuple[str, ...] = ()
+    """What it would have added to an environment without tools, and why it did not."""
 
 
 # --- Themes, tools, environments ---------------------------------------------------------------------

@@ -227,9 +227,10 @@ class MiningSettings(Record):
 
 
 class ComplexifySettings(Record):
-    rounds: int = 1
-    pages: int = 0
-    """Further pages that each round reads, where the first reading left any worth it."""
+    rounds: int = 2
+    pages: int = 2
+    """Further pages that each round reads, where the first reading left any worth it; listings of the database's own
+    tables first, which `mining.listing_pages` had cut short."""
     notes: bool = False
     """Each round also leaves a Markdown note on some of the rows, for tools that read and search text; one table of the
     agent's own work is a Markdown file too."""

@@ -7,10 +7,10 @@ from typing import Any
 
 from agent_world.agents.miner.build import provenance_of, sources_of
 from agent_world.agents.miner.candidates import Candidate, candidates_of
-from agent_world.agents.miner.complexify import complexify
-from agent_world.agents.miner.crawl import Crawler, Reading
+from agent_world.agents.miner.complexify import complexify, left_out
+from agent_world.agents.miner.crawl import Crawler, Reading, place_of
 from agent_world.agents.miner.database import load_database
-from agent_world.agents.miner.extend import extended
+from agent_world.agents.miner.extend import extended, longer
 from agent_world.agents.miner.fit import Fit, fit_of, terms_of
 from agent_world.agents.miner.material import Frontier, Mine
 from agent_world.agents.miner.rounds import Rounds
@@ -37,6 +37,18 @@ async def complexify_bundle(bundle: Bundle, deps: Deps, round: int) -> None:
         await asyncio.to_thread(rounds.forget, round)
 
 
+def left_out_of(bundle: Bundle, deps: Deps) -> tuple[str, ...]:
+    """What rounds of this environment leave out because its tools exist already."""
+    environment = bundle.environment()
+    if not bundle.tools():
+        return ()
+    mine, settings = mine_of(deps, environment.theme), deps.settings.complexify
+    unread = settings.pages and mine.frontier().leads
+    pages = ("further pages: a table of theirs would have no tools",) if unread else ()
+    found = left_out(load_database(bundle, environment.database), mine.material(), settings.notes)
+    return (*pages, *found)
+
+
 async def grow(bundle: Bundle, round: int, deps: Deps) -> Bundle:
     """A new bundle `<id>_r<round>`: the copied database, one complexification richer, no tools or tasks yet.
 
@@ -55,23 +67,27 @@ def undo_round(bundle: Bundle, deps: Deps) -> int:
 
 
 async def read_further(theme: Theme, deps: Deps) -> None:
-    """Go on reading where the theme's crawl stopped; a table that joins comes to its material."""
+    """Go on reading where the theme's crawl stopped: listings of its tables first, then what else is worth it. Their
+    rows, and a table that joins, come to its material."""
     pages, mine = deps.settings.complexify.pages, mine_of(deps, theme)
     frontier = await asyncio.to_thread(mine.frontier)
     if not pages or not frontier.leads:
         return
     leads: Any = [dict(lead) for lead in frontier.leads]
     reading = Reading(leads=leads, seen=list(frontier.seen), tables=list(frontier.tables))
-    await (await crawler_of(deps, theme)).read_leads(reading, pages)
+    crawler = await crawler_of(deps, theme)
+    known = await asyncio.to_thread(mine.material)
+    await crawler.read_on(reading, {place_of(s.address) for table in known.tables for s in table.sources}, pages)
+    await crawler.read_leads(reading, pages)
     await asyncio.to_thread(_take_in, reading, theme, deps)
 
 
 def _take_in(reading: Reading, theme: Theme, deps: Deps) -> None:
     mine = mine_of(deps, theme)
     candidates = candidates_in(deps, reading.tables, theme)
-    grown = extended(mine.material(), candidates, terms_of(theme), seed_of(deps, theme))
-    if grown is not None:
-        mine.write_material(grown)
+    known = longer(mine.material(), candidates)
+    grown = extended(known, candidates, terms_of(theme), seed_of(deps, theme))
+    mine.write_material(grown or known)
     leads = tuple(dict(lead) for lead in reading.leads)
     mine.write_frontier(Frontier(leads=leads, seen=tuple(reading.seen), tables=tuple(reading.tables)))
 
@@ -79,12 +95,14 @@ def _take_in(reading: Reading, theme: Theme, deps: Deps) -> None:
 def _enrich(bundle: Bundle, deps: Deps, round: int) -> ComplexificationRound | None:
     environment = bundle.environment()
     material = mine_of(deps, environment.theme).material()
+    left = left_out_of(bundle, deps)
     database, record = complexify(
         load_database(bundle, environment.database), material, round, seed_of(deps, environment.theme),
         deps.settings.mining.max_rows, columns=not bundle.tools(),
         notes=deps.settings.complexify.notes,
     )  # fmt: skip
     if record is not None:
+        record = record.model_copy(update={"left_out": left})
         database.write(bundle)
         update: dict[str, Any] = {"database": database.schema(), "rounds": (*environment.rounds, record)}
         if material.tables:  # an imported bundle keeps the sources that it came with

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from agent_world.agents.miner.candidates import Candidate, with_short_names
 from agent_world.agents.miner.complexify import first_tables
-from agent_world.agents.miner.database import FORMATS, Database, Entry
+from agent_world.agents.miner.database import Database, Entry
 from agent_world.agents.miner.fit import Terms
+from agent_world.agents.miner.formats import likely_formats
 from agent_world.agents.miner.material import Material, MinedTable
 from agent_world.agents.miner.score import entropy
 from agent_world.memory.store import Bundle
@@ -36,7 +37,7 @@ def make_material(chosen: Sequence[Candidate], terms: Terms, seed: str) -> Mater
             MinedTable(
                 name=table.name, columns=table.columns, types=table.types, key=table.key, label=table.label,
                 rows=table.rows, foreign_keys=keys[table.name], sources=candidate.sources, late_columns=late,
-                headers=dict(table.headers),
+                headers=dict(table.headers), form=candidate.form,
             )
         )  # fmt: skip
     return Material(tables=tuple(mined))
@@ -92,12 +93,12 @@ def _worth(table: DataTable, column: str, terms: Terms) -> float:
 
 
 def first_database(material: Material, seed: str, max_rows: int) -> Database:
-    """Formats as varied as can be; which table gets which differs from theme to theme."""
+    """Part of the rows, each table in a format like its source's."""
     tables = first_tables(material, seed, max_rows)
-    start = random.Random(f"{seed}:formats").randrange(len(FORMATS))
     database = Database()
     for mined in material.tables:
-        database = database.with_entry(Entry(tables[mined.name], database.next_format(start), mined.foreign_keys))
+        form = database.rarest(likely_formats(mined, seed))
+        database = database.with_entry(Entry(tables[mined.name], form, mined.foreign_keys))
     return database
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
+from agent_world.agents.miner.crawl import place_of
 from agent_world.agents.miner.fit import Fit
 from agent_world.agents.miner.records import RECORD_CELL, joined_records
 from agent_world.schema import Json, Retrieval
@@ -46,6 +47,8 @@ class Candidate:
     """`file` is still empty."""
     fit: float
     """Of title, columns and surrounding text to the theme, 0 to 1."""
+    form: str
+    """What its source had it in."""
     short: str
     """The name it would have if there were no other candidates: `teams`, not `basketball_teams`."""
 
@@ -60,7 +63,7 @@ def candidates_of(tables: Sequence[tuple[RawTable, str]], fit: Fit) -> list[Cand
     groups: dict[tuple[str, tuple[str, ...]], Group] = {}
     for raw, context in tables:
         if raw.kind == "table":
-            groups.setdefault((_place(raw.address), raw.header), []).append((raw, context))
+            groups.setdefault((place_of(raw.address), raw.header), []).append((raw, context))
     whole = [_joined(group, several) for group in _without_copies(list(groups.values()))]
     whole += [_named(*joined) for joined in joined_records(tables)]
     usable = [found for found in whole if len(found[0].rows) > 1 and len(found[0].columns) > 1]
@@ -81,12 +84,6 @@ def _addresses_of_several(tables: Sequence[tuple[RawTable, str]]) -> set[str]:
         if raw.kind == "table":
             headers.setdefault(raw.address, set()).add(raw.header)
     return {address for address, found in headers.items() if len(found) > 1}
-
-
-def _place(address: str) -> str:
-    """The address without its query: where all pages of a listing are."""
-    parts = urlsplit(address)
-    return f"{parts.netloc}{parts.path}"
 
 
 def _without_copies(groups: list[Group]) -> list[Group]:
@@ -120,7 +117,7 @@ def _named(whole: RawTable, group: Group) -> tuple[DataTable, Group]:
 
 def _candidate(table: DataTable, group: Group, fit: float) -> Candidate:
     first = group[0][0]
-    place = PurePosixPath(_place(first.address)).parent
+    place = PurePosixPath(place_of(first.address)).parent
     return Candidate(
         table=table,
         title=first.title,
@@ -138,6 +135,7 @@ def _candidate(table: DataTable, group: Group, fit: float) -> Candidate:
             for r, _ in group
         ),
         fit=fit,
+        form=first.form,
         short=table.name,
     )
 

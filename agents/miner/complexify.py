@@ -2,14 +2,15 @@
 
 A round brings in more of the mined rows (and columns, while no tools depend on them) and tables that further pages
 gave, derives a summary or linking table from the real rows, adds a place for the agent's own work, and awkward rows to
-the places that earlier rounds made. Existing tables keep their columns and rows.
+this and such places of earlier rounds. Existing tables keep their columns and rows.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agent_world.agents.miner.database import FORMATS, Database, Entry
+from agent_world.agents.miner.database import Database, Entry
 from agent_world.agents.miner.derive import next_summary, summarize
+from agent_world.agents.miner.formats import ALL, likely_formats, turned
 from agent_world.agents.miner.material import Material
 from agent_world.agents.miner.noise import unsettled
 from agent_world.agents.miner.notes import next_note
@@ -19,13 +20,13 @@ from agent_world.agents.miner.workspace_tables import next_workspace
 from agent_world.schema import ComplexificationRound, FileFormat
 from agent_world.tools.tables import DataTable
 
-FIRST_SHARE, MORE_SHARE = 0.6, 0.2
-"""Share of the mined rows in the first database, and what each round adds. After the usual one round something is
-left for growth in the loop, and themes about one topic still differ."""
+FIRST_SHARE = 0.6
+"""Of the mined rows in the first database. Each round halves what is left out, so that something is always left for
+growth in the loop, and themes about one topic still differ."""
 
 
 def share_after(round: int) -> float:
-    return min(1.0, FIRST_SHARE + MORE_SHARE * round)
+    return 1.0 - (1.0 - FIRST_SHARE) / (1 << round)
 
 
 def complexify(
@@ -38,22 +39,24 @@ def complexify(
     columns: bool = True,
     notes: bool = False,
 ) -> tuple[Database, ComplexificationRound | None]:
-    """Round `round` (from 1). `columns` False keeps every table's columns, for tools that exist already, and adds no
-    note, as they would not know it.
+    """Round `round` (from 1). `columns` False is for a database whose tools exist already: `left_out` says what they
+    keep out.
 
     None instead of a record where nothing is left to add: then the database comes back as it was.
     """
     grown, changes = _more_material(database, material, round, seed, max_rows, columns)
+    formats = turned(ALL, f"{seed}:formats")
+    if (summary := _summary(grown, grown.rarest(formats))) is not None:
+        grown = grown.with_entry(summary)
+        changes.append(_told(summary))
+    written = any(entry.format == "markdown" for entry in grown.entries)
+    own: FileFormat = "markdown" if notes and not written else grown.rarest(formats)
+    if (place := next_workspace(grown, own, f"{seed}:{round}")) is not None:
+        grown = grown.with_entry(place)
+        changes.append(_told(place))
     if columns:  # tools have been tested on the values that there are
         grown, noise = _noise(grown, f"{seed}:{round}")
         changes += noise
-    first = FORMATS.index(database.next_format(0))
-    written = any(entry.format == "markdown" for entry in grown.entries)
-    own: FileFormat = "markdown" if notes and not written else grown.next_format(first + 1)
-    for entry in (_summary(grown), next_workspace(grown, own, f"{seed}:{round}")):
-        if entry is not None:
-            grown = grown.with_entry(entry)
-            changes.append(_told(entry))
     note = next_note(grown, f"{seed}:{round}") if notes and columns else None
     if note is not None:
         grown = grown.with_note(note)
@@ -70,6 +73,16 @@ def complexify(
     )
 
 
+def left_out(database: Database, material: Material, notes: bool) -> tuple[str, ...]:
+    """What a round adds to a database without tools alone, as far as it would have something to add; and why."""
+    known = {entry.name: entry.table.columns for entry in database.mined()}
+    late = [f"{t.name}.{c}" for t in material.tables for c in t.columns if t.name in known and c not in known[t.name]]
+    noisy = [e.name for e in database.entries if unsettled(e, "")]
+    found = [f"mined columns {', '.join(late)}: the tools do not know them"] if late else []
+    found += [f"awkward rows in {', '.join(noisy)}: the tools were tested without them"] if noisy else []
+    return (*found, *(["a note: no tool would read it"] if notes else []))
+
+
 def _more_material(
     database: Database, material: Material, round: int, seed: str, max_rows: int, columns: bool
 ) -> tuple[Database, list[str]]:
@@ -83,7 +96,7 @@ def _more_material(
     grown = database.replaced(tables)
     for new in material.tables:
         if new.name not in grown.names():
-            grown = grown.with_entry(Entry(more[new.name], grown.next_format(0), new.foreign_keys))
+            grown = grown.with_entry(Entry(more[new.name], grown.rarest(likely_formats(new, seed)), new.foreign_keys))
             changes.append(f"mined table {new.name} of {len(more[new.name].rows)} rows from further pages")
     grown = grown.referring({table.name: table.foreign_keys for table in material.tables})
     for entry in grown.entries:
@@ -93,7 +106,7 @@ def _more_material(
 
 
 def _noise(database: Database, seed: str) -> tuple[Database, list[str]]:
-    """Awkward rows in the places for work that are there already."""
+    """Awkward rows in the places for work."""
     changes = []
     entries = []
     for entry in database.entries:
@@ -117,9 +130,9 @@ def _compared(before: DataTable, after: DataTable) -> list[str]:
     return changes
 
 
-def _summary(database: Database) -> Entry | None:
+def _summary(database: Database, format: FileFormat) -> Entry | None:
     derivation = next_summary(database)
-    return summarize(database, derivation, database.next_format(0)) if derivation else None
+    return summarize(database, derivation, format) if derivation else None
 
 
 def _told(entry: Entry) -> str:

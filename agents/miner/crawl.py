@@ -4,9 +4,11 @@ What pages say is data. It is scored and typed; nothing in it is ever followed a
 """
 
 import asyncio
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from typing_extensions import TypedDict
 
@@ -27,6 +29,7 @@ RANK_WEIGHT = 0.4
 OWN_WEIGHT, PARENT_WEIGHT = 0.5, 0.5
 """Of a link's own words, and of the page that it was found on."""
 CONTEXT_CHARS = 600
+PAGE_NUMBER = re.compile(r"/(page|pages|p|pg|seite|pagina|página|sida|side|strana)[-_/]?\d+/?$")
 STRANGERS = 3
 """So many pages in a row that hold no record of the kind end the reading of a family."""
 
@@ -37,7 +40,7 @@ class Lead(TypedDict):
     address: str
     text: str
     kind: str
-    """`page` or `download`."""
+    """`page`, `download`, or `listing`: a page that continues one which was read."""
     score: float
     found_on: str
     """Address of the page with the link; empty for a hit of a search."""
@@ -66,13 +69,20 @@ class Crawler:
 
     async def read_leads(self, reading: Reading, most: int) -> None:
         """Open the best leads until `most` are opened in all passes together; `reading` holds what comes of it."""
-        while reading.leads and reading.opened < most:
-            best = max(reading.leads, key=lambda lead: (lead["score"], lead["address"]))
+        while reading.opened < most and (open_leads := [lead for lead in reading.leads if lead["kind"] != "listing"]):
+            best = max(open_leads, key=lambda lead: (lead["score"], lead["address"]))
             reading.leads.remove(best)
             if best["score"] < LEAST_SCORE:
                 break
             if best["address"] not in reading.seen:
                 await self.open(best, reading)
+
+    async def read_on(self, reading: Reading, places: Collection[str], most: int) -> None:
+        """Continue the listings that lie at one of these places, as `read_leads` counts."""
+        for lead in [lead for lead in reading.leads if lead["kind"] == "listing"]:
+            if place_of(lead["address"]) in places and reading.opened < most:
+                reading.leads.remove(lead)
+                await self.open(lead, reading)
 
     async def open(self, lead: Lead, reading: Reading) -> str:
         """One lead, with the further pages that belong to it; how its text begins, for a page.
@@ -97,17 +107,21 @@ class Crawler:
         fit = (await self._scores([_context(page)]))[0]
         await self._follow(page, fit, reading)
         if fit >= LEAST_SCORE:
-            await self._listing(page, reading)
+            await self._listing(page, fit, reading)
             if page.records and lead["found_on"]:
                 await self._family(lead, {record.title for record in page.records}, reading)
         return _context(page)
 
-    async def _listing(self, page: Page, reading: Reading) -> None:
-        for _ in range(self.settings.listing_pages):
+    async def _listing(self, page: Page, fit: float, reading: Reading) -> None:
+        """Its further pages. Where the listing goes on beyond the bound, that is a lead for a later round."""
+        for number in range(self.settings.listing_pages + 1):
             following = next(
                 (k.address for k in page.links if k.kind == "next" and k.address not in reading.seen), None
             )
             if following is None or not page.tables:
+                break
+            if number == self.settings.listing_pages:
+                _add(reading.leads, Lead(address=following, text="", kind="listing", score=fit, found_on=page.address))
                 break
             reading.seen.append(following)
             page = await self._page(following, reading)
@@ -188,6 +202,12 @@ async def search_leads(
             if known is None or score > known["score"]:
                 leads[hit.address] = Lead(address=hit.address, text=hit.title, kind="page", score=score, found_on="")
     return list(leads.values()), failures
+
+
+def place_of(address: str) -> str:
+    """Where all pages of a listing are: the address without its query, and without the page's number in its path."""
+    parts = urlsplit(address)
+    return PAGE_NUMBER.sub("", f"{parts.netloc}{parts.path}")
 
 
 def _folder(address: str) -> str:

@@ -7,7 +7,6 @@ from agent_world.memory.store import Bundle, write_bytes, write_text
 from agent_world.schema import DatabaseSchema, Derivation, FileFormat, ForeignKey, Note, Table
 from agent_world.tools.tables import DataTable, broken, describe, read_rows, to_bytes
 
-FORMATS: tuple[FileFormat, ...] = ("json", "csv", "sqlite")
 ENDINGS: dict[FileFormat, str] = {
     "json": "json",
     "csv": "csv",
@@ -100,11 +99,10 @@ class Database:
                     found.append(f"{entry.name}.{key.column} refers to rows that {key.table} lacks")
         return found
 
-    def next_format(self, first: int) -> FileFormat:
-        """The format used least so far, beginning with the `first`-th, so that formats vary."""
+    def rarest(self, formats: Sequence[FileFormat]) -> FileFormat:
+        """The first of those that are used least so far, so that formats vary."""
         used = [entry.format for entry in self.entries]
-        order = [FORMATS[(first + i) % len(FORMATS)] for i in range(len(FORMATS))]
-        return min(order, key=used.count)
+        return min(formats, key=used.count)
 
     def write(self, bundle: Bundle, only: Sequence[str] | None = None) -> None:
         for entry in self.entries:

@@ -1,10 +1,11 @@
-"""A further mined table for a database that is there: one that joins, with every reference checked."""
+"""More for a database that is there: rows of listings that go on, a further table that joins; references checked."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent_world.agents.miner.build import LEAST_LEFT, make_material
+from agent_world.agents.miner.build import LEAST_LEFT, MOST_ROWS_KEPT, make_material
 from agent_world.agents.miner.candidates import Candidate
+from agent_world.agents.miner.crawl import place_of
 from agent_world.agents.miner.fit import Terms
 from agent_world.agents.miner.material import Material, MinedTable
 from agent_world.agents.miner.procedural import LEAST_FIT, same_things
@@ -27,6 +28,45 @@ def extended(material: Material, candidates: Sequence[Candidate], terms: Terms, 
         if found is not None:
             return found
     return None
+
+
+def longer(material: Material, candidates: Sequence[Candidate]) -> Material:
+    """With the rows that further pages of its tables' listings gave. Rows that are there stay as they are; new ones
+    must refer to rows that are there."""
+    for place, table in enumerate(material.tables):
+        whole = {other.name: other.table() for other in material.tables}
+        found = next((more for c in candidates if (more := _more_rows(table, c, material, whole))), None)
+        if found is not None:
+            material = Material(tables=(*material.tables[:place], found, *material.tables[place + 1 :]))
+    return material
+
+
+def _more_rows(
+    table: MinedTable, candidate: Candidate, material: Material, whole: dict[str, DataTable]
+) -> MinedTable | None:
+    """The table continued by a candidate of the same listing; None where that is none, or would change anything."""
+    listing = {place_of(source.address) for source in table.sources}
+    found = candidate.table
+    same = listing & {place_of(source.address) for source in candidate.sources} and found.key == table.key
+    if not same or not set(table.columns) <= set(found.columns):
+        return None
+    more = found.pick(table.columns)
+    if more.types != table.types or not set(table.rows) < set(more.rows):
+        return None
+    known = set(whole[table.name].values(table.key))
+    refer = [
+        (table.columns.index(key.column), {*whole[key.table].values(key.target), None}) for key in table.foreign_keys
+    ]
+    keys = more.values(table.key)
+    new = [
+        row for key, row in zip(keys, more.rows, strict=True)
+        if key not in known and all(row[at] in there for at, there in refer)
+    ]  # fmt: skip
+    rows = (*table.rows, *new)[:MOST_ROWS_KEPT]
+    targets = {key.target for other in material.tables for key in other.foreign_keys if key.table == table.name}
+    grown = table.model_copy(update={"rows": rows, "sources": candidate.sources})
+    told_apart = all(len({*values}) == len(values) for t in targets if (values := grown.table().values(t)))
+    return grown if len(rows) > len(table.rows) and told_apart else None
 
 
 def _as_material(candidate: Candidate, taken: Sequence[str], terms: Terms, seed: str) -> MinedTable:

@@ -31,6 +31,8 @@ class MinedTable(Record):
     rows: tuple[tuple[Json, ...], ...]
     foreign_keys: tuple[ForeignKey, ...] = ()
     sources: tuple[Retrieval, ...]
+    form: str = ""
+    """What its source had it in: `csv`, `html` ... (`RawTable.form`)."""
     late_columns: tuple[str, ...] = ()
     """Columns that the first database leaves out and complexification brings in."""
     headers: dict[str, str] = {}

@@ -29,7 +29,7 @@ def read_document(html: str, text: str, document: Received, data: Iterable[Recei
     parts = [document.sha256, *(r.sha256 for r in sorted(data, key=lambda r: r.address))]
     sha256 = parts[0] if len(parts) == 1 else hashlib.sha256("".join(parts).encode()).hexdigest()
 
-    def raw(grid: Grid) -> RawTable:
+    def raw(grid: Grid, form: str) -> RawTable:
         return RawTable(
             grid.title,
             grid.header,
@@ -40,15 +40,17 @@ def read_document(html: str, text: str, document: Received, data: Iterable[Recei
             licence,
             grid.kind,
             grid.notes,
-            document.retrieved,
+            form=form,
+            retrieved=document.retrieved,
         )
 
     subject = _subject(tree) or title
-    grids = [*html_grids(tree, title), *definition_grids(tree, subject), *record_grids(tree, subject)]
-    grids += json_ld_grids(things, subject)
-    grids += script_grids(tree, title, grids)
-    tables = tuple(raw(grid) for grid in grids if grid.kind == "table")
-    facts = tuple(raw(grid) for grid in grids if grid.kind == "record")
+    shown = [*html_grids(tree, title), *definition_grids(tree, subject), *record_grids(tree, subject)]
+    linked = json_ld_grids(things, subject)
+    found = [(grid, "html") for grid in shown] + [(grid, "jsonld") for grid in linked]
+    found += [(grid, "script") for grid in script_grids(tree, title, [*shown, *linked])]
+    tables = tuple(raw(grid, form) for grid, form in found if grid.kind == "table")
+    facts = tuple(raw(grid, form) for grid, form in found if grid.kind == "record")
     links = _links(tree, document.address, data_downloads(things))
     return Page(document.address, title, text, tables, links, licence, document.as_of, facts)
 

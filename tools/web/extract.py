@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from agent_world.errors import WebError
@@ -67,7 +68,8 @@ def download_tables(found: Received, licence: str | None = None) -> tuple[RawTab
             stated,
             g.kind,
             g.notes,
-            found.retrieved,
+            form=g.form or ending.removeprefix("."),
+            retrieved=found.retrieved,
         )
         for g in grids[:MOST_TABLES]
         if g.rows
@@ -87,7 +89,9 @@ def _archive(body: bytes) -> list[Grid]:
                 problems.append(f"{path}: {error}")
                 continue
             note = f"from {path} in the archive"
-            grids += [Grid(g.title, g.header, g.rows, g.kind, (note, *g.notes)) for g in found]
+            grids += [
+                Grid(g.title, g.header, g.rows, g.kind, (note, *g.notes), entry.suffix[1:].lower()) for g in found
+            ]
     if problems and not grids:
         raise ValueError(problems[0])
-    return [Grid(g.title, g.header, g.rows, g.kind, (*g.notes, *problems)) for g in grids]
+    return [replace(g, notes=(*g.notes, *problems)) for g in grids]

@@ -22,6 +22,8 @@ class Grid:
     rows: tuple[tuple[Any, ...], ...]
     kind: TableKind = "table"
     notes: tuple[str, ...] = ()
+    form: str = ""
+    """Of the file within an archive."""
 
 
 def shape(

@@ -27,6 +27,8 @@ class RawTable:
     kind: TableKind = "table"
     notes: tuple[str, ...] = ()
     """What was left out of the rows, or where in the file they were: a total, a line above, an archive's entry."""
+    form: str = ""
+    """What the source had it in: `html`, `jsonld`, `script`, or a file's ending without its dot, in an archive too."""
     retrieved: str = field(default="", compare=False)
     """When it was received, ISO 8601 in UTC."""
 

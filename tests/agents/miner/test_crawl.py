@@ -1,11 +1,14 @@
 """Best-first reading of the offline web: what is opened first, and how pages about one thing each become a table."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from agent_world.agents.miner.build import make_material
 from agent_world.agents.miner.candidates import Candidate, candidates_of
-from agent_world.agents.miner.crawl import Lead, Reading, search_leads
+from agent_world.agents.miner.crawl import Crawler, Lead, Reading, place_of, search_leads
+from agent_world.agents.miner.extend import longer
 from agent_world.agents.miner.fit import Meaning, Terms, fit_of, terms_of
 from agent_world.errors import WebError
 from agent_world.memory.embedder import Embedder, Vectors
@@ -13,6 +16,10 @@ from agent_world.schema import Theme
 from agent_world.tools.web.search import SearchHit
 from tests.agents.miner.shelf import PEAKS, Shelf, crawler
 
+FLIGHTS = Theme(
+    id="flights", name="Flights", description="Flights with carrier, origin and destination.", kind="prd",
+    source="x.md", keywords=("flight", "carrier", "origin"),
+)  # fmt: skip
 PETS = Theme(
     id="pets", name="Pet licences", description="Licences of dogs and cats in Seattle, their breeds.", kind="prd",
     source="x.md", keywords=("pet", "licence", "breed"),
@@ -108,6 +115,40 @@ async def test_a_file_behind_an_address_that_looks_like_a_page_is_read_as_receiv
         wrong = Lead(address="http://shelf.test/seattle-pets", text="", kind="download", score=1, found_on="")
         assert "Pet licences" in await reader.open(wrong, again)
     assert (len(again.tables), again.failures) == (1, [])
+
+
+async def test_a_listing_that_was_cut_short_goes_on_where_it_stopped_and_keeps_its_rows(tmp_path: Path) -> None:
+    async with Shelf() as shelf:
+        reader = crawler(shelf, tmp_path, PETS, listing_pages=1)
+        reading = Reading(leads=[], seen=[], tables=[])
+        start = Lead(address="http://shelf.test/flights/flights", text="", kind="page", score=1.0, found_on="")
+        flights = replace(reader, fit=terms_of(FLIGHTS))
+        await flights.open(start, reading)
+        first = make_material(chosen(flights, reading), terms_of(FLIGHTS), "0")
+        (lead,) = [lead for lead in reading.leads if lead["kind"] == "listing"]
+        assert (lead["address"], len(first.tables[0].rows)) == ("http://shelf.test/flights/flights?page=3", 100)
+        opened = len(shelf.opened)
+        reading.leads = [lead]
+        await flights.read_leads(reading, 20)
+        assert len(shelf.opened) == opened  # other pages come first while the database is not there
+        await flights.read_on(reading, {"shelf.test/elsewhere"}, 20)
+        assert len(shelf.opened) == opened
+        await flights.read_on(reading, {"shelf.test/flights/flights"}, 20)
+        more = longer(first, chosen(flights, reading))
+    assert more.tables[0].rows[:100] == first.tables[0].rows
+    assert (len(more.tables[0].rows), len(more.tables[0].sources)) == (200, 4)
+    assert longer(more, chosen(flights, reading)) == more
+
+
+def chosen(reader: Crawler, reading: Reading) -> list[Candidate]:
+    found = candidates_of([reader.mine.raw_table(name) for name in reading.tables], reader.fit)
+    return [candidate for candidate in found if candidate.short == "flights"]
+
+
+def test_pages_that_are_numbered_in_their_path_are_of_one_listing() -> None:
+    places = {place_of(f"http://x/towns{end}") for end in ("", "?page=2", "/page/3", "/page-4", "/seite/5/")}
+    assert places == {"x/towns"}
+    assert place_of("http://x/towns/2013") == "x/towns/2013"
 
 
 class Marked:

@@ -10,6 +10,7 @@ from agent_world.agents.miner.candidates import Candidate, candidates_of
 from agent_world.agents.miner.complexify import complexify
 from agent_world.agents.miner.database import Database, load_database
 from agent_world.agents.miner.fit import terms_of
+from agent_world.agents.miner.formats import likely_formats
 from agent_world.agents.miner.material import Material
 from agent_world.agents.miner.procedural import align
 from agent_world.agents.miner.sample import sample
@@ -99,6 +100,24 @@ def test_two_themes_draw_different_rows() -> None:
 
 def test_formats_differ_between_the_tables_of_a_database() -> None:
     assert len({entry.format for entry in database().entries}) == 3
+    made = complexify(database(), material(), 1, "0", 60)[0]
+    assert len({entry.format for entry in made.entries}) == 5
+
+
+@pytest.mark.parametrize(
+    ("form", "formats"),
+    [
+        *(("csv", {"csv"}), ("json", {"json"}), ("ndjson", {"jsonl"}), ("sqlite", {"sqlite"}), ("md", {"markdown"})),
+        *(("xlsx", {"csv", "sqlite"}), ("jsonld", {"json", "jsonl"}), ("html", {"json", "markdown"})),
+    ],
+)
+def test_a_table_stays_in_its_sources_format_or_one_like_it(form: str, formats: set[str]) -> None:
+    whole = Material(tables=tuple(table.model_copy(update={"form": form}) for table in material().tables))
+    made = first_database(whole, "0", 60)
+    assert {entry.format for entry in made.entries if entry.name != "makers"} <= formats
+    assert len({entry.format for entry in made.entries}) >= len(formats)
+    small = {likely_formats(whole.tables[whole.names().index("makers")], str(seed))[0] for seed in range(30)}
+    assert small == formats | ({"yaml"} if form == "html" else set())
 
 
 def test_complexification_raises_the_score_and_alters_no_mined_fact() -> None:

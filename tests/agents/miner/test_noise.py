@@ -3,7 +3,7 @@
 import unicodedata
 from itertools import pairwise
 
-from agent_world.agents.miner.complexify import complexify
+from agent_world.agents.miner.complexify import complexify, left_out
 from agent_world.agents.miner.database import Database
 from agent_world.agents.miner.extend import extended
 from agent_world.agents.miner.fit import terms_of
@@ -44,6 +44,13 @@ def test_awkward_rows_come_into_synthetic_tables_alone_and_are_told() -> None:
     assert any(str(v).isupper() and len(str(v)) > 4 for v in values)
 
 
+def test_the_round_that_makes_a_place_for_work_makes_its_awkward_rows_too() -> None:
+    states, changes = grown(1)
+    (place,) = [e for e in states[-1].entries if e.derivation and e.derivation.kind == "workspace"]
+    assert len(place.table.rows) > 12
+    assert any(f"made-up rows in {place.name}: a near-duplicate" in change for change in changes)
+
+
 def test_the_same_seed_makes_the_same_noise_and_another_one_other() -> None:
     assert grown(3)[0] == grown(3)[0]
     assert grown(3)[0] != grown(3, seed="1")[0]
@@ -54,6 +61,13 @@ def test_tables_with_tools_get_no_awkward_rows() -> None:
     made, record = complexify(states[-1], material(), 2, "0", 60, columns=False)
     assert record is not None
     assert not any("made-up rows in" in change for change in record.changes)
+    columns, note = left_out(states[0], material(), notes=True)
+    assert (columns, note) == (
+        "mined columns orders.channel: the tools do not know them",
+        "a note: no tool would read it",
+    )
+    (noise,) = left_out(states[-1], material(), notes=False)
+    assert noise.startswith("awkward rows in ")
     assert all(made.entry(e.name).table.columns == e.table.columns for e in states[-1].entries)
 
 
