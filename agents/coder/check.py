@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
 from agent_world.agents.coder.draft import Draft, WrittenTool
-from agent_world.schema import Record, ToolVerdict
+from agent_world.schema import Record, ToolSpec, ToolVerdict
 from agent_world.tools.runtime import Instance, RunResult
 
 RUNNER = (Path(__file__).parent / "runner.py").read_text()
@@ -55,7 +55,7 @@ async def check_draft(draft: Draft, instance: Instance) -> list[ToolCheck]:
     """Compile every tool, then run the tests of those that compile, all of them beside each other."""
     errors = await _compile(draft, instance)
     names = [tool.spec.name for tool in draft.tools]
-    broken = {name: errors[name] or _schema_fault(tool) for name, tool in zip(names, draft.tools, strict=True)}
+    broken = {name: errors[name] or schema_fault(tool.spec) for name, tool in zip(names, draft.tools, strict=True)}
     whole = draft.pick([name for name in names if not broken[name]])
     results = await _run(whole, whole.tools, instance)
     return [
@@ -146,7 +146,14 @@ def _read(tool: WrittenTool, result: Mapping[str, Any]) -> ToolCheck:
     errors, name = result.get("errors", {}), tool.spec.name
     failures = {t.name: said for t in tool.tests if (said := _said(errors.get(t.name, "it was not run")))}
     fault = _conduct_fault(name, result) or _output_fault(tool, result.get("outputs", {}).get(name, ()))
+    fault = fault or _contradiction(tool, failures)
     return ToolCheck(tool=name, compiled=True, failures=failures, total=len(tool.tests), fault=fault)
+
+
+def _contradiction(tool: WrittenTool, failures: Mapping[str, str]) -> str | None:
+    """Where the data says otherwise."""
+    said = next((failures[test.name] for test in tool.tests if test.oracle and test.name in failures), None)
+    return f"it contradicts the data that its operation speaks of: {said}"[:_CHARACTERS] if said else None
 
 
 def _conduct_fault(name: str, result: Mapping[str, Any]) -> str | None:
@@ -173,8 +180,9 @@ def _output_fault(tool: WrittenTool, outputs: Sequence[Any]) -> str | None:
     return None
 
 
-def _schema_fault(tool: WrittenTool) -> str | None:
-    for schema in (tool.spec.input_schema, tool.spec.output_schema):
+def schema_fault(spec: ToolSpec) -> str | None:
+    """Why its schemas are none."""
+    for schema in (spec.input_schema, spec.output_schema):
         try:
             Draft202012Validator.check_schema(schema or {})
         except SchemaError as error:

@@ -14,6 +14,8 @@ class UnitTest(Record):
     name: str
     source: str
     """One `def test_...():` that uses the module `tools` and the helpers of the tests' head."""
+    oracle: bool = False
+    """Whether it comes from the data, whoever wrote the tool: a tool that fails it is not kept."""
 
 
 class WrittenTool(Record):

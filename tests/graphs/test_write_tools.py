@@ -8,8 +8,8 @@ import pytest
 
 from agent_world.graphs.deps import open_deps
 from agent_world.graphs.write_tools import build_graph, write_tools
-from agent_world.memory.store import Bundle
-from agent_world.schema import ToolVerdict
+from agent_world.memory.store import Bundle, write_text
+from agent_world.schema import Note, ToolSpec, ToolVerdict
 from agent_world.settings import ModelConfig, RoleConfig, Settings, ToolSettings
 from tests.openai_server import Fault, Reply, ScriptedServer, scripted_openai
 from tests.worlds import make_library
@@ -182,3 +182,50 @@ async def test_a_tool_that_is_wrong_in_itself_is_dropped_and_the_others_are_kept
         bundle, verdicts = await write(server, tmp_path, repairs=0)
     assert [tool.name for tool in bundle.tools()] == ["first_title"]
     assert verdicts["other_count"].reason != "kept"
+
+
+LIAR = GOOD | {
+    "source": "def count_books():\n    return {'count': 19}",
+    "tests": ["def test_count_books_all():\n    check(tools.count_books(), {'count': 19})"] * 3,
+}
+
+
+async def test_a_models_tests_that_agree_with_its_fault_do_not_save_the_tool(tmp_path: Path) -> None:
+    async with scripted_openai([reply(LIAR, RIGHT), reply(LIAR)]) as server:
+        _, verdicts = await write(server, tmp_path, repairs=1)
+        asked = [str(request["messages"]) for request in server.requests]
+    assert "it contradicts the data that its operation speaks of" in asked[1]
+    assert "test_count_books_against_the_data_1" in asked[1]
+    assert not verdicts["count_books"].kept
+    assert verdicts["count_books"].reason.startswith("it contradicts the data that its operation speaks of")
+    assert (verdicts["count_books"].tests_passed, verdicts["count_books"].tests_total) == (3, 4)
+    assert verdicts["first_title"].kept
+
+
+async def test_a_model_sees_real_interfaces_and_notes_and_what_it_takes_over_is_marked(tmp_path: Path) -> None:
+    bundle = make_library(tmp_path / "environments" / "library")
+    environment = bundle.environment()
+    schema = {"type": "object", "properties": {"shelf": {"type": "string", "description": "Such as A3."}}}
+    real = ToolSpec(name="countBooks", description="How many.", input_schema=schema)
+    note = Note(name="desk", file="desk.md", title="Front desk", table="books")
+    write_text(bundle.database / "desk.md", "# Front desk\n")
+    database = environment.database.model_copy(update={"notes": (note,)})
+    theme = environment.theme.model_copy(update={"tools": (real,)})
+    bundle.write_environment(environment.model_copy(update={"database": database, "theme": theme}))
+    async with scripted_openai([reply(GOOD | {"mirrors": "countBooks"})]) as server:
+        async with open_deps(llm(tmp_path, server.config)) as deps:
+            await write_tools(bundle, deps)
+        asked = server.requests[0]["messages"][0]["content"]
+    assert '"shelf": {"type": "string", "description": "Such as A3."}' in asked
+    assert "desk.md: Front desk (on books)" in asked
+    assert "def _note_lines(note):" in asked
+    (tool,) = bundle.tools()
+    assert tool.meta["agent_world/mirrors"] == {"tool": "countBooks", "left_out": ["shelf"]}
+
+
+@pytest.mark.parametrize("parameters", [{"properties": None}, {"required": 5}, {"properties": {"a": 3}}])
+async def test_a_schema_that_is_none_is_a_reason_and_no_end(tmp_path: Path, parameters: dict[str, Any]) -> None:
+    async with scripted_openai([reply(GOOD | {"parameters": parameters}, RIGHT)]) as server:
+        _, verdicts = await write(server, tmp_path, repairs=0)
+    assert verdicts["count_books"].reason.startswith("its schema is not valid")
+    assert verdicts["first_title"].kept
