@@ -1,21 +1,32 @@
 """Typed answers: the schema that states them, and the verifier of a programmatic task."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from agent_world.agents.synthesizer.draft import Draft
-from agent_world.schema import RowChange, StateDiff
+from agent_world.schema import RowChange, StateDiff, Task
 from agent_world.tools.grading.rubric import tolerance_for
 
+IN_ORDER = "in the order asked for"
+"""Description of a list whose order counts."""
 
-def answer_schema(types: Mapping[str, str]) -> dict[str, Any]:
+
+def answer_schema(types: Mapping[str, str], ordered: Collection[str] = ()) -> dict[str, Any]:
     """An object with exactly these fields. `[string]` is a list of strings."""
     return {
         "type": "object",
-        "properties": {key: _field(kind) for key, kind in types.items()},
+        "properties": {
+            key: _field(kind) | ({"description": IN_ORDER} if key in ordered else {}) for key, kind in types.items()
+        },
         "required": list(types),
         "additionalProperties": False,
     }
+
+
+def ordered_fields(task: Task) -> set[str]:
+    """Lists whose order counts."""
+    fields = task.answer_schema.get("properties", {})
+    return {key for key, field in fields.items() if field.get("description") == IN_ORDER}
 
 
 def _field(kind: str) -> dict[str, Any]:

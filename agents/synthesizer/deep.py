@@ -64,16 +64,20 @@ class Story:
     answer: dict[str, Answer] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
     expected: dict[str, Any] = field(default_factory=dict)
+    ordered: set[str] = field(default_factory=set)
+    """Keys of lists whose order counts."""
 
     @property
     def long(self) -> bool:
         return self.level >= 4
 
-    def tell(self, word: str, table: str, answer: Answer, kind: str, expected: Any) -> None:
+    def tell(self, word: str, table: str, answer: Answer, kind: str, expected: Any) -> str:
+        """The key of the answer under which it is told."""
         key = self.keys.new(word, table)
         self.answer[key], self.types[key] = answer, kind
         if expected is not None:
             self.expected[key] = expected
+        return key
 
     def edge(self, here: str, there: str) -> float:
         """Squared weight of the edge between two tools, as in any biased walk."""

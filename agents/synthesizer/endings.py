@@ -12,6 +12,7 @@ from agent_world.agents.synthesizer.meaning import (
     FoldAsk,
     Group,
     Measure,
+    RankAsk,
     ShareAsk,
     Subject,
     Where,
@@ -24,6 +25,9 @@ from agent_world.agents.validator.replay import meets
 from agent_world.schema import Column, Fold, Table
 
 MOST_NAMES = 8
+FEWEST_NAMES = 3
+RANKED = 0.3
+"""Share of groups that are put in order."""
 KEYS = {"sum": "total", "mean": "average", "min": "lowest", "max": "highest", "range": "difference"}
 
 
@@ -44,6 +48,8 @@ def plurals(word: str) -> str:
 def ask_group(story: Story, many: Many) -> bool:
     """A number over all rows, how many meet a condition, or which do; in the longest walks often two of these."""
     kinds: list[Callable[[Story, Many], bool]] = [ask_fold, ask_share, ask_names]
+    if story.rng.random() < RANKED and ask_ranking(story, many):
+        return True
     wanted = 2 if story.level == 5 and story.rng.random() < 0.5 else 1
     for ask in story.rng.sample(kinds, len(kinds)):
         if ask(story, many):
@@ -51,6 +57,33 @@ def ask_group(story: Story, many: Many) -> bool:
         if not wanted:
             break
     return bool(story.asks)
+
+
+def ask_ranking(story: Story, many: Many) -> bool:
+    """All rows by name, in the order of a number that no two share."""
+    world, table, named = story.world, story.world.tables[many.table], name_of(story, many.sites)
+    if named is None or many.group.first or not FEWEST_NAMES <= len(many.sites) <= MOST_NAMES:
+        return False
+    values = {
+        m: [value_of(world, s.table, s.row, m) for s in many.sites]
+        for m in ranked(world, table)
+        if m.kind != "fold" and m.column != named and not settled(many, m)
+    }
+    options = [m for m, found in values.items() if all(map(statable, found)) and len(set(found)) == len(found)]
+    wanted = story.draw(options, [measure_weight(story, many, m) for m in options])
+    if wanted is None or not measure_all(story, many, wanted):
+        return False
+    highest = story.rng.random() < 0.6
+    order = sorted(range(len(many.sites)), key=lambda i: values[wanted][i], reverse=highest)
+    cells = [story.script.detail(many.sites[i], named) for i in order]
+    if any(cell is None for cell in cells):
+        return False
+    fold = Fold(function="list", of=tuple(cell.refs[0] for cell in cells if cell))
+    expected = [many.sites[i].row[named] for i in order]
+    kind = f"[{table.column(named).type}]"
+    story.ordered.add(story.tell(plurals(named), short(many.table), fold, kind, expected))
+    story.asks.append(RankAsk(many.group, wanted, highest, named))
+    return True
 
 
 def ask_fold(story: Story, many: Many) -> bool:

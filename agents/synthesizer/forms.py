@@ -10,6 +10,7 @@ from agent_world.agents.synthesizer.meaning import (
     FieldAsk,
     FoldAsk,
     Meaning,
+    RankAsk,
     ReduceAsk,
     ShareAsk,
 )
@@ -30,6 +31,7 @@ DRAWS = 60
 ASKS = {
     FieldAsk: "ask for a field", CountAsk: "ask for a number of rows", ReduceAsk: "ask for a figure over rows",
     FoldAsk: "ask for a figure over what was looked up", ShareAsk: "ask how many, or which, meet a condition",
+    RankAsk: "ask for an order",
 }  # fmt: skip
 
 
@@ -64,7 +66,7 @@ def forms_of_walks(world: World, drafts: Sequence[Draft]) -> dict[str, int]:
 def wordings(world: World, meaning: Meaning) -> set[str]:
     """Questions that say this, as short walks or as long ones put it; no more than `ENOUGH`."""
     told: set[str] = set()
-    long = bool(meaning.picks) or any(isinstance(a, FoldAsk | ShareAsk) for a in meaning.asks)
+    long = bool(meaning.picks) or any(isinstance(a, FoldAsk | ShareAsk | RankAsk) for a in meaning.asks)
     long = long or any(c.kind in ("move", "set each") for c in meaning.commands)
     for number in range(WORDINGS):
         rng = random.Random(f"words:{number}")

@@ -62,6 +62,7 @@ def _draft(story: Story, kept: list[int], branches: int, hidden: bool) -> Draft:
         others=tuple(told[1:]),
         expected=story.expected,
         types=story.types,
+        ordered=frozenset(story.ordered),
         branches=branches,
         weak_edges=kinds.count("weak"),
         independent_edges=kinds.count("independent"),

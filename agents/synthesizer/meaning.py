@@ -136,8 +136,18 @@ class ShareAsk:
     named: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class RankAsk:
+    """The rows of a group by their `named` column, in the order of a measure."""
+
+    group: Group
+    measure: Measure
+    highest: bool
+    named: str
+
+
 ShortAsk = FieldAsk | CountAsk | ReduceAsk | WinnerAsk
-Ask = ShortAsk | FoldAsk | ShareAsk
+Ask = ShortAsk | FoldAsk | ShareAsk | RankAsk
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,11 +121,15 @@ class Best(Record):
 
 
 class Listing(Record):
-    """A value of each row, in any order."""
+    """A value of each row, in any order; or (`by`) in the order of another value, of the `first` so many alone where
+    that is not 0."""
 
     kind: Literal["listing"] = "listing"
     of: Selection
     attr: Attr
+    by: Attr | None = None
+    highest: bool = True
+    first: int = 0
 
 
 class Constant(Record):
@@ -231,6 +235,11 @@ def fields(nodes: tuple[Node, ...]) -> dict[str, str]:
     for tell in parts(nodes, Tell):
         found.setdefault(tell.key, tell.type)
     return found
+
+
+def ordered(nodes: tuple[Node, ...]) -> frozenset[str]:
+    """Keys of lists whose order counts."""
+    return frozenset(t.key for t in parts(nodes, Tell) if isinstance(t.value, Listing) and t.value.by is not None)
 
 
 def branches(nodes: tuple[Node, ...]) -> int:

@@ -144,9 +144,17 @@ class Script:
             case p.Best():
                 return self._best(found, scope)
             case p.Listing():
-                rows = self.selection(found.of, scope)
-                return f"[{self.attr(found.of.group, found.attr, scope)} for row in {rows}]"
+                value = self.attr(found.of.group, found.attr, scope)
+                return f"[{value} for row in {self._in_order(found, scope)}]"
         raise AssertionError(f"{found.kind} is no value by itself")
+
+    def _in_order(self, found: p.Listing, scope: Scope) -> str:
+        rows = self.selection(found.of, scope)
+        if found.by is None:
+            return rows
+        by = self.attr(found.of.group, found.by, scope)
+        most = f"[:{found.first}]" if found.first else ""
+        return scope.hold(found, "ranked", f"sorted({rows}, key=lambda row: {by}, reverse={found.highest}){most}")
 
     def _measure(self, found: p.Measure, scope: Scope, exact: bool = False) -> str:
         rows = self.selection(found.of, scope)

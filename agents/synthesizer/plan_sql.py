@@ -78,9 +78,23 @@ class Reading:
             case p.Best():
                 return self._best(found)
             case p.Listing():
-                sql = f"SELECT {self.attr(found.of.table, found.attr)} {self.rows(found.of)}"
-                return [value for (value,) in self.tables.all(sql)]
+                return self._listing(found)
         raise Undetermined(f"{found.kind} has no value by itself")
+
+    def _listing(self, found: p.Listing) -> list[Any]:
+        """In order only where no two rows share a place."""
+        attr, table = self.attr(found.of.table, found.attr), found.of.table
+        if found.by is None:
+            return [value for (value,) in self.tables.all(f"SELECT {attr} {self.rows(found.of)}")]
+        order = "DESC" if found.highest else "ASC"
+        rows = self.tables.all(
+            f"SELECT {attr}, {self.attr(table, found.by)} b {self.rows(found.of)} ORDER BY b {order}"
+        )
+        most = found.first or len(rows)
+        places = [place for _, place in rows[: most + 1]]
+        if None in places or len(set(places)) < len(places) or len(rows) < most:
+            raise Undetermined(f"two rows of {table} share a place")
+        return [value for value, _ in rows[:most]]
 
     def _exact(self, found: p.Measure) -> Any:
         """Before it is rounded."""

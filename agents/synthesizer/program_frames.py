@@ -138,6 +138,31 @@ NAMES = (
     "collect the {whats} of {group}.",
     "write down the {whats} of {group}.",
 )
+RANK = (
+    "list the {whats} of {group} in order of {by}, {best} first.",
+    "rank {group} by {by}, {best} first, and give me their {whats} in that order.",
+    "put {group} in order of {by} ({best} first) and list their {whats}.",
+    "sort {group} by {by}, starting with the {best}, and write down their {whats} in that order.",
+    "order {group} by {by}, {best} first. What are their {whats}, in that order?",
+    "I need the {whats} of {group}, ordered by {by}, {best} first.",
+    "what are the {whats} of {group}, in order of {by}, the {best} first?",
+    "please list {group} by their {whats}, ordered by {by} with the {best} first.",
+    "go through {group} in order of {by}, from the {best} on, and give me their {whats} in that order.",
+    "write down the {whats} of {group}, sorted by {by}, {best} first.",
+    "arrange {group} by {by} ({best} first). I need their {whats} in that order.",
+    "could you list the {whats} of {group}, sorted by {by} and starting with the {best}?",
+)
+RANK_FIRST = (
+    "rank {group} by {by}, {best} first, and give me the {whats} of the first {count}, in that order.",
+    "sort {group} by {by}, starting with the {best}. What are the {whats} of the first {count}, in that order?",
+    "of {group}, find the {count} with the {best} {by} and list their {whats}, {best} first.",
+    "I need the {whats} of the {count} with the {best} {by} among {group}, in order, {best} first.",
+    "which {count} of {group} have the {best} {by}? List their {whats}, {best} first.",
+    "put {group} in order of {by}, {best} first, and list the {whats} of the first {count} in that order.",
+    "arrange {group} by {by} ({best} first). I need the {whats} of the first {count} in that order.",
+    "go through {group} by {by}, from the {best} on: what are the {whats} of the first {count}, in that order?",
+    "could you sort {group} by {by}, {best} first, and list the {whats} of the first {count} in that order?",
+)
 EXTREME = (
     "which of {group} has {most}? {report}",
     "among {group}, find the {noun} with {most}. {report}",

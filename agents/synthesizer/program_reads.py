@@ -28,6 +28,8 @@ from agent_world.agents.synthesizer.program_tests import (
 from agent_world.agents.synthesizer.wording import capital
 from agent_world.agents.synthesizer.words import additive, column_words, degree, field_words, many_of, plural, singular
 
+MOST_RANKED = 8
+"""Rows put in order, at most."""
 Shape = Callable[[Room], Sketch | None]
 
 
@@ -90,6 +92,30 @@ def name_matching(room: Room) -> Sketch | None:
     question = capital(room.phrases.pick(frames.NAMES, what=what, whats=many_of(what), group=said))
     kind = crowd.source.rows.table.column(label).type
     return Sketch((tell(key, f"[{kind}]", p.Listing(of=of, attr=p.Attr(column=label))),), question)
+
+
+def ranking(room: Room) -> Sketch | None:
+    """Rows in the order of a value that no two share, or the first few of them."""
+    crowd = draw_crowd(room)
+    label = crowd.label if crowd else None
+    pool = [q for q in figures_of(room, crowd) if q.attr.column != label and q.attr.function != "max"] if crowd else []
+    if crowd is None or label is None or not pool:
+        return None
+    quality, highest = room.rng.choice(pool), room.rng.random() < 0.6
+    rows, values = crowd.rows, sorted(quality.values, reverse=highest)
+    most = 0 if len(rows) <= MOST_RANKED else room.rng.randint(3, MOST_RANKED - 1)
+    places = values[: most + 1] if most else values
+    if len(places) < 3 or len(set(places)) < len(places) or not all(statable(row[label]) for row in rows):
+        return None
+    what, by = room.phrases.field(crowd.table, label), room.phrases.words_of_all(crowd.table, quality.attr)
+    listing = p.Listing(of=crowd.whole, attr=p.Attr(column=label), by=quality.attr, highest=highest, first=most)
+    key = many_of(label)
+    question = room.phrases.pick(
+        frames.RANK_FIRST if most else frames.RANK, whats=many_of(what), group=room.phrases.the(crowd.whole), by=by,
+        best=degree(by.partition(" of their ")[0], highest, few=False), count=str(most),
+    )  # fmt: skip
+    kind = crowd.source.rows.table.column(label).type
+    return Sketch((tell(key, f"[{kind}]", listing),), capital(question))
 
 
 def extreme(room: Room) -> Sketch | None:

@@ -25,7 +25,7 @@ PLAIN: tuple[tuple[Shape, int], ...] = (
 )  # fmt: skip
 """Shapes of one look at a list, and their shares."""
 READS: tuple[tuple[Shape, int], ...] = (
-    (reads.share, 2), (reads.versus, 2), (reads.best_group, 3), (reads.one_figure_or_another, 3),
+    (reads.share, 2), (reads.ranking, 2), (reads.versus, 2), (reads.best_group, 3), (reads.one_figure_or_another, 3),
 )  # fmt: skip
 WRITES: tuple[tuple[Shape, int], ...] = (
     (writes.one_value_or_another, 3), (writes.best_set, 3), (summing_row, 2),
@@ -89,6 +89,7 @@ def drafted(room: Room, sketch: Sketch, shape: str = "") -> Draft | None:
         hidden=room.phrases.hid,
         expected=expected,
         types=p.fields(sketch.nodes),
+        ordered=p.ordered(sketch.nodes),
         branches=p.branches(sketch.nodes),
         depth=p.depth(sketch.nodes),
         writes=p.changes(sketch.nodes),

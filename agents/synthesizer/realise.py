@@ -78,7 +78,7 @@ def _comparable(draft: Draft, key: str, seen: Any) -> tuple[Any, Any]:
 def build_task(draft: Draft, run: Run, change: StateDiff, environment: str, origin: Origin, round: int) -> Task:
     assert run.answer is not None
     answer = {key: run.answer[key] for key in draft.types}
-    schema = answer_schema(draft.types)
+    schema = answer_schema(draft.types, draft.ordered)
     program = draft.solution.kind == "program"
     return Task(
         id=f"{environment}-{_digest(draft, answer)}",

@@ -8,6 +8,7 @@ import re
 
 from agent_world.agents.synthesizer import deep_frames as frames
 from agent_world.agents.synthesizer import frames as short_frames
+from agent_world.agents.synthesizer import program_frames
 from agent_world.agents.synthesizer.meaning import (
     Ask,
     Command,
@@ -18,6 +19,7 @@ from agent_world.agents.synthesizer.meaning import (
     Meaning,
     Measure,
     Pick,
+    RankAsk,
     ReduceAsk,
     ShareAsk,
     Subject,
@@ -27,6 +29,7 @@ from agent_world.agents.synthesizer.naming import REDUCED, Naming, listed
 from agent_world.agents.synthesizer.wording import capital
 from agent_world.agents.synthesizer.words import (
     article,
+    degree,
     field_words,
     joined,
     many_of,
@@ -147,6 +150,8 @@ class Telling(Naming):
             if ask.named:
                 return self.form(frames.NAMES_ASK, **slots, names=self._names(ask))
             return self.form(frames.SHARE_ASK, **slots)
+        if isinstance(ask, RankAsk):
+            return self._ranking(ask)
         if isinstance(ask, FoldAsk) and ask.measure.kind == "parent" and not self.hidden and ask.function != "range":
             return self.form(frames.FOLD_PARENT_CUED, **self._fold_slots(ask))
         if first and isinstance(ask, FieldAsk | CountAsk | ReduceAsk):
@@ -156,6 +161,15 @@ class Telling(Naming):
             return self.words.pick(short_frames.HOW_MANY, many=many, rest=rest)
         phrase = self.phrase(ask)
         return self.form(frames.WHAT if phrase.startswith(("its ", "the ")) else frames.TELL, what=phrase)
+
+    def _ranking(self, ask: RankAsk) -> str:
+        table, what = ask.group.table, self.what(ask.group.table, ask.measure)
+        owner = f" of their {self.role(table, ask.measure.link)}" if ask.measure.kind == "parent" else ""
+        names = many_of(field_words(self.world, table, ask.named))
+        best = degree(what, ask.highest, few=False)
+        return self.words.pick(
+            program_frames.RANK, whats=names, group=self.rows(ask.group), by=f"{what}{owner}", best=best
+        )
 
     def _names(self, ask: ShareAsk) -> str:
         return many_of(field_words(self.world, ask.group.table, ask.named))

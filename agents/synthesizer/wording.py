@@ -16,6 +16,7 @@ from agent_world.agents.synthesizer.meaning import (
     FoldAsk,
     Group,
     Meaning,
+    RankAsk,
     ReduceAsk,
     ShareAsk,
     ShortAsk,
@@ -49,7 +50,7 @@ class Wording:
         """Asks first, then commands: the order in which a walk goes."""
         parts: list[str] = []
         for ask in meaning.asks:
-            assert not isinstance(ask, FoldAsk | ShareAsk)  # of long walks, which `telling` words
+            assert not isinstance(ask, FoldAsk | ShareAsk | RankAsk)  # of long walks, which `telling` words
             parts.append(self.ask(ask, first=not parts))
         for command in meaning.commands:
             parts.append(self.command(command, first=not parts))

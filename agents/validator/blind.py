@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from agent_world.agents.synthesizer import plan as p
-from agent_world.agents.synthesizer.answers import agrees, agrees_change
+from agent_world.agents.synthesizer.answers import agrees, agrees_change, ordered_fields
 from agent_world.agents.synthesizer.meaning import Group, Subject
 from agent_world.agents.synthesizer.plan_database import Undetermined
 from agent_world.agents.synthesizer.plan_sql import solve_plan
@@ -67,7 +67,7 @@ def blind_fault(world: World, task: Task) -> str:
 
 def difference(task: Task, answer: dict[str, Any], change: StateDiff) -> str:
     """Between what was read and what the task holds to be right."""
-    ordered = {c.path for c in task.rubric if c.kind == "equal"}
+    ordered = ordered_fields(task) | {c.path for c in task.rubric if c.kind == "equal"}
     for key, wanted in task.reference_answer.items():
         found = answer.get(key)
         if isinstance(wanted, list) and isinstance(found, list) and key not in ordered:

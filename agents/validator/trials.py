@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from agent_world.agents.synthesizer.answers import ordered_fields
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.battery import Case, bystanders
 from agent_world.agents.validator.form import blank_answer
@@ -76,5 +77,5 @@ def judged(task: Task) -> set[str]:
 
 
 def _ordered(task: Task) -> set[str]:
-    """Fields whose order counts, as far as a rubric tells."""
-    return {c.path for c in task.rubric if c.kind == "equal" and isinstance(c.expected, list)}
+    """Fields whose order counts, as the schema or a rubric tells."""
+    return ordered_fields(task) | {c.path for c in task.rubric if c.kind == "equal" and isinstance(c.expected, list)}

@@ -145,7 +145,7 @@ def test_plans_come_back_from_json_as_they_were(world: World) -> None:
 
 SHAPES = {
     "count": reads.count_matching, "reduce": reads.reduce_matching, "names": reads.name_matching,
-    "extreme": reads.extreme, "share": reads.share, "difference": reads.versus,
+    "extreme": reads.extreme, "ranking": reads.ranking, "share": reads.share, "difference": reads.versus,
     "figure by condition": reads.one_figure_or_another, "value by condition": writes.one_value_or_another,
     "change the extreme": writes.best_set, "change many": writes.every_one, "this or that": writes.this_or_that,
     "nested": writes.condition_in_condition,
