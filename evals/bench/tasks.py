@@ -98,17 +98,18 @@ def _all_of(
 
 
 def synthesized(root: Path, out: Path, wanted: int, seed: int) -> float:
+    """`give_tasks`, for a process of its own."""
+    return asyncio.run(give_tasks(root, out, wanted, seed))
+
+
+async def give_tasks(root: Path, out: Path, wanted: int, seed: int) -> float:
     """Copy the bundle to workspace `out` and give it `wanted` tasks; the seconds that it took."""
     there = out / "environments" / root.name
     shutil.copytree(root, there, ignore=shutil.ignore_patterns("tasks.jsonl", ".*"))
     programs = round(PROGRAMS * wanted)
-
-    async def run() -> float:
-        async with open_deps(Settings(workspace=out, seed=seed), checkpoints=False) as deps:
-            request = SynthesisRequest(graph=wanted - programs, program=programs, seed=seed)
-            return (await synthesize(Bundle(there), request, deps)).seconds
-
-    return asyncio.run(run())
+    request = SynthesisRequest(graph=wanted - programs, program=programs, seed=seed)
+    async with open_deps(Settings(workspace=out, seed=seed), checkpoints=False) as deps:
+        return (await synthesize(Bundle(there), request, deps)).seconds
 
 
 # --- What came of it -----------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from agent_world.agents.synthesizer.forms import forms_of_walks, programs_said, 
 from agent_world.agents.synthesizer.meaning import Command, FieldAsk, Meaning, Subject
 from agent_world.agents.synthesizer.world import World
 from agent_world.cli import main
-from agent_world.evals.bench.tasks import environments_of, figures_of, overlap, row_of, synthesized
+from agent_world.evals.bench.tasks import environments_of, figures_of, give_tasks, overlap, row_of
 from agent_world.memory.store import Store
 from agent_world.schema import Chain, Difficulty, Origin, Task
 from tests.worlds import make_library
@@ -67,10 +67,10 @@ def test_forms_are_counted_with_the_meaning_fixed(tmp_path: Path) -> None:
     assert programs_said(world, 1, "no such draft", draft) == set(), "another plan is no form of this one"
 
 
-def test_copies_are_given_tasks_and_the_workspace_stays_as_it_was(tmp_path: Path) -> None:
+async def test_copies_are_given_tasks_and_the_workspace_stays_as_it_was(tmp_path: Path) -> None:
     bundle = make_library(Store(tmp_path).root / "library")
     before = bundle.content_hash()
-    assert synthesized(bundle.root, tmp_path / "out", 3, seed=3) > 0
+    assert await give_tasks(bundle.root, tmp_path / "out", 3, seed=3) > 0
     made = Store(tmp_path / "out").bundle("library").tasks()
     assert sorted(task.strategy for task in made) == ["graph", "graph", "program"]
     assert bundle.content_hash() == before
