@@ -1,7 +1,8 @@
 """The `llm` engine, first form: a model rewords questions, and judges edges that code was not sure of.
 
-What a model says is a proposal: a reworded question is used only when it still states every literal, names no tool,
-and the task passes the gate again; otherwise the template's wording stays.
+What a model says is a proposal: a reworded question is used only when it still states every literal and keeps degrees,
+comparisons, conditions and negations, names no tool, and the task passes the gate again; otherwise the template's
+wording stays.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ import networkx as nx
 from pydantic import BaseModel, Field
 
 from agent_world.agents.model import Model
+from agent_world.agents.synthesizer.cues import changed_cue, plan_cue
 from agent_world.agents.synthesizer.graph import WEIGHTS
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.literals import states
@@ -34,7 +36,8 @@ class Verdicts(BaseModel):
 
 
 async def reword(task: Task, model: Model) -> Task | None:
-    """The task with a question in the model's words; None when a literal got lost. Raises `ModelError`."""
+    """The task with a question in the model's words; None when a literal got lost, or a word that makes it another
+    question (`cues`). Raises `ModelError`."""
     rules = (
         "You reword requests to an assistant so that they read as if a person had typed them. Keep every name, code "
         "and number exactly as written, keep what is asked and in which order, add nothing, name no tool or field."
@@ -45,6 +48,8 @@ async def reword(task: Task, model: Model) -> Task | None:
     )
     question = " ".join(reply.question.split())
     if not all(states(question, value) for value in literals(task)):
+        return None
+    if changed_cue(task.question, question) or plan_cue(question, task.plan):
         return None
     origin = task.origin.model_copy(update={"engine": "llm", "model": model.name})
     return task.model_copy(update={"question": question, "origin": origin})

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from agent_world.agents.synthesizer.cues import plan_cue
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.asked import requests_in
 from agent_world.agents.validator.battery import rewards
@@ -125,7 +126,8 @@ class Gate:
         aside = days(self.clock)
         yield "arguments are known", grounding_fault(task, calls), f"{given} arguments of {len(calls)} calls"
         yield "literals mean one thing", reference_fault(self.world, task, calls), f"{given} arguments looked up"
-        yield "question is used", question_fault(self.world, task, calls, aside), f"{literals} literals, and all names"
+        said = question_fault(self.world, task, calls, aside) or plan_cue(task.question, task.plan)
+        yield "question is used", said, f"{literals} literals, and all names"
         rows = len(task.state_change.changes)
         yield "effects are asked for", effect_fault(self.world, task, calls), f"{asked} requests, {rows} rows changed"
         yield "answer was shown", answer_fault(task, calls), f"{len(list(scalars(task.reference_answer)))} values"

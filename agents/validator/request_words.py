@@ -36,7 +36,7 @@ DOUBLE: Final = {
     **_verbs(SET, "reset flip lock block suspend close reopen double halve bump turn empty merge bring refund"),
     **_verbs(REMOVE | SET, "drop clear strike cut archive retire release free void"),
     **_verbs(ADD | SET, "record log note file put make enroll book schedule open place post start issue pay charge"),
-    **_verbs(ADD | SET, "credit loan rent award grant copy ship give"),
+    **_verbs(ADD | SET, "credit loan rent award grant copy ship give hand"),
 }
 """Words that are nouns or adjectives as well, or that ask for a change with some objects only."""
 DONE: Final = {
@@ -55,6 +55,7 @@ COMPANIONS: Final = {
     "make": r"\b(?:the|its|his|her|their|a|an|that|each|every|of)\b",
     "put": r"\b(?:at|as|on|to|into|in|down|for)\b",
     "bring": r"\bto\b",
+    "hand": r"^ over\b|\bto\b",
     "turn": r"\b(?:on|off|into|to)\b",
     "note": r"^ (?:a|an|new)\b",
     "open": r"\bnew\b",
@@ -66,6 +67,7 @@ OBJECT: Final = (
     r"(?:the|a|an|this|that|these|those|his|her|its|their|my|our|all|every|each|any|both|it|them|him|one|another|"
     r"whichever|whoever)\b"
 )
+PARTICLE: Final = re.compile(r" (?:out|off|over|away|down|in|back|up)\b")
 AS: Final = re.compile(r" (?:[^,.;]|\.\d){1,60}? as (?:the|its|his|her|their|a|an)\b")
 TARGET: Final = re.compile(r"\b(?:to|as|at|by|from|off|out|into|with|on|for|of)\b|=")
 TELLING: Final = re.compile(
@@ -99,7 +101,7 @@ MUST: Final = _pattern(
 WISH: Final = _pattern(
     rf"""(?: ^ | [,;:(]\ * | \b(?: I | we | I'd | we'd | would | please | to | and | you )\  )
     (?: want | need | like | have | get | see | wish | prefer | let )\b [^.!?;]{{1,200}}?
-    \b( {"|".join(DONE)} )\b (?! \ for\b | [-\w] )
+    (?<!flag\ ) \b( {"|".join(DONE)} )\b (?! \ for\b | [-\w] )
     | \b(?: I | we )\ want\b [^.!?;]{{1,120}}? \ to\ (?: have | be | become | read | get | show )
     (?! \ (?: {_FORM} | in | as )\b )
     | \b(?: needs? | requires? )\ (?: changing | updating | deleting | removing | correcting | adjusting | fixing )\b"""

@@ -120,7 +120,8 @@ def _doubtful(verb: str, rest: str, strong: bool, named: bool) -> Kinds:
     if companion:
         fits = re.search(companion, rest) is not None
     else:
-        stands = re.match(rf" {words.OBJECT}", rest) or words.AS.match(rest)
+        behind = words.PARTICLE.sub("", rest, count=1) if words.PARTICLE.match(rest) else rest
+        stands = re.match(rf" {words.OBJECT}", behind) or words.AS.match(behind)
         fits = bool(stands or (strong and (named or words.TARGET.search(rest))))
     return words.DOUBLE[verb] if fits else frozenset()
 

@@ -39,6 +39,12 @@ async def test_a_rewording_that_loses_a_literal_is_refused() -> None:
         assert await reword(find_year(), open_model(server.config)) is None
 
 
+async def test_a_rewording_that_turns_the_question_round_is_refused() -> None:
+    task = find_year().model_copy(update={"question": "Is Emma of the latest year?"})
+    async with scripted_openai([json.dumps({"question": "Is Emma of the earliest year?"})]) as server:
+        assert await reword(task, open_model(server.config)) is None
+
+
 async def test_a_model_can_strike_a_weak_edge_but_not_invent_one(tmp_path: Path) -> None:
     world = World(make_library(tmp_path / "library"))
     graph = build_tool_graph(world)

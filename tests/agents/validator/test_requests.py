@@ -37,6 +37,8 @@ Archive book B003.
 The year of Emma is wrong: it must be 1816.
 Set up a change request for M01.
 Quick favour: Delete loan 17.
+I need you to clear out the loans of M01.
+Hand over all loans of M01 to M02.
 """
 NOT_ASKED = """
 Which book is new?
@@ -67,6 +69,7 @@ Set aside the horror books: how many are left?
 I need a list with the titles of the loans of M01.
 Who wrote "Delete the Past"?
 Draw a lot and tell me what it is.
+I would like to have the mean fine of the loans that have the 'late' flag set to true.
 """
 
 
