@@ -53,12 +53,15 @@ class ScriptedServer:
         return ModelConfig(name="openai:scripted", base_url=self.base_url, api_key="none", timeout_s=20, retries=2)
 
     async def chat(self, request: Request) -> Response:
-        self.requests.append(await request.json())
+        asked = await request.json()
+        self.requests.append(asked)
         if not self.replies:
             return JSONResponse({"error": {"message": "the script has no more replies"}}, status_code=400)
         reply = self.replies.pop(0) if len(self.replies) > 1 or not self.repeat else self.replies[0]
-        if isinstance(reply, Fault):
+        if isinstance(reply, Fault) and not (reply.cut and asked.get("stream")):
             return _failing(reply)
+        if asked.get("stream"):
+            return StreamingResponse(_events(reply), media_type="text/event-stream")
         choice = {
             "index": 0,
             "message": _message(reply),
@@ -70,6 +73,25 @@ class ScriptedServer:
 
     repeat: bool = False
     """Answer with the last reply for ever."""
+
+
+async def _events(reply: Reply) -> AsyncIterator[bytes]:
+    """An answer in two pieces; a cut one ends after the first."""
+    whole = "a half ... " if isinstance(reply, Fault) else reply
+    delta = _message(whole)
+    for number, call in enumerate(delta.get("tool_calls", [])):
+        call["index"] = number
+    yield _chunk(delta, None)
+    if isinstance(reply, Fault):
+        raise ConnectionResetError("cut short")
+    yield _chunk({}, _finish(whole))
+    yield b"data: [DONE]\n\n"
+
+
+def _chunk(delta: dict[str, Any], finish: str | None) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
+    return f"data: {json.dumps(head | {'choices': [choice]})}\n\n".encode()
 
 
 def _finish(reply: str | Cut | dict[str, Any] | list[dict[str, Any]]) -> str:

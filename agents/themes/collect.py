@@ -60,9 +60,8 @@ async def collect(settings: Settings) -> Collected:
                 raise
             themes, bad = await asyncio.to_thread(recall_themes, settings.workspace, place_of(source)), []
             broken = broken or error
-            notes.append(
-                f"{error} {f'The {len(themes)} themes that it gave before are used.' if themes else ''}".strip()
-            )
+            known = f" What it gave before is used: {', '.join(theme.id for theme in themes[:8])}." if themes else ""
+            notes.append(f"{error}{known}")
             if not themes:
                 bad = [Dropped(kind="theme", id=place_of(source), reason=str(error))]
         sound += themes

@@ -4,7 +4,9 @@ from pydantic import BaseModel
 from agent_world.agents.model import open_model
 from agent_world.errors import ModelError, UsageError
 from agent_world.settings import ModelConfig
-from tests.openai_server import scripted_openai
+from tests.openai_server import Fault, Reply, scripted_openai
+
+FIND = {"type": "function", "function": {"name": "find", "description": "", "parameters": {"type": "object"}}}
 
 
 class Capital(BaseModel):
@@ -36,3 +38,18 @@ async def test_an_unreachable_server_is_named_with_the_remedy() -> None:
 def test_an_unknown_provider_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match=r"nosuch:model.*provider:model"):
         open_model(ModelConfig(name="nosuch:model"))
+
+
+async def test_a_stream_that_is_cut_short_is_no_answer() -> None:
+    """We do not ask for streams; LangGraph's Studio may, to show tokens as they come."""
+    call: Reply = {"name": "find", "arguments": {"what": "x"}}
+    async with scripted_openai(["whole", call, Fault(cut=True)], repeat=True) as server:
+        model = open_model(server.config.model_copy(update={"retries": 0}))
+        model.chat = model.chat.model_copy(update={"streaming": True})
+        assert await model.text([("user", "go")]) == "whole"
+        reply = await model.turn([{"role": "user", "content": "go"}], [FIND])
+        assert [(asked.tool, asked.arguments) for asked in reply.calls] == [("find", {"what": "x"})]
+        with pytest.raises(ModelError, match="did not answer"):
+            await model.text([("user", "go")])
+        assert all(request["stream"] for request in server.requests)
+    assert model.usage.calls == 3

@@ -70,6 +70,8 @@ async def test_what_breaks_every_unit_stops_the_run_in_one_sentence(
         with pytest.raises(kind, match=words):
             await each("mine", {"a": work, "b": work}, deps)
         assert not Workspace(tmp_path).begun
+        outcomes = await each("grown_1", {"a": work}, deps, needed=False)
+        assert outcomes["a"].failure
 
 
 async def test_what_a_unit_cost_is_kept_through_failure_and_restart(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from agent_world.memory.workspace import Outcome
 from agent_world.schema import ArenaResult, Diagnosis, Environment, Weakness
 from agent_world.training.stages.factory import split_of, synthesize_in, write_environment_tools
 from agent_world.training.stages.learning import training_bundles
-from agent_world.training.stages.units import each
+from agent_world.training.stages.units import each, told
 
 
 async def diagnose_round(deps: Deps, number: int, results: list[ArenaResult]) -> Diagnosis:
@@ -41,10 +41,11 @@ async def expand(deps: Deps, number: int, diagnosis: Diagnosis) -> str:
         guidelines=guidelines,
         append=True,
     )
-    await each(f"targeted_{number}", {unit: partial(synthesize_in, unit, request) for unit in chosen}, deps)
+    units = {unit: partial(synthesize_in, unit, request) for unit in chosen}
+    outcomes = await each(f"targeted_{number}", units, deps, needed=False)
     added = sum(task.round == number for e in chosen for task in deps.store.bundle(e).tasks())
     extra = f", {len(grown)} database grown" if grown else ""
-    return f"{added} targeted tasks in {len(chosen)} training environments{extra}"
+    return told(f"{added} targeted tasks in {len(chosen)} training environments{extra}", outcomes)
 
 
 def choose_targets(deps: Deps, number: int, weaknesses: tuple[Weakness, ...]) -> list[str]:
@@ -65,7 +66,8 @@ async def _grow_databases(deps: Deps, number: int, weaknesses: tuple[Weakness, .
         return []
     originals = [e for e in choose_targets(deps, number, tuple(wanting)) if e in split_of(deps).training]
     wanted = originals[: deps.settings.growth.grown]
-    outcomes = await each(f"grown_{number}", {unit: partial(_grow_database, unit, number) for unit in wanted}, deps)
+    units = {unit: partial(_grow_database, unit, number) for unit in wanted}
+    outcomes = await each(f"grown_{number}", units, deps, needed=False)
     return [unit for unit, outcome in outcomes.items() if not outcome.failure]
 
 

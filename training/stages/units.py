@@ -12,11 +12,12 @@ from agent_world.graphs.executor import Work, spent_by
 from agent_world.memory.workspace import Failure, Outcome, Workspace, sum_up
 
 
-async def each(stage: str, units: Mapping[str, Work], deps: Deps) -> dict[str, Outcome]:
+async def each(stage: str, units: Mapping[str, Work], deps: Deps, *, needed: bool = True) -> dict[str, Outcome]:
     """Do the work of every unit that has no outcome yet or failed before, `concurrency` at once, where the setting
     `executor` says; outcomes are kept as they come, failures too.
 
-    Raises what broke where every unit failed: then it is not theirs.
+    Raises what broke where every unit failed: then it is not theirs. Where nothing after the stage needs them, not
+    `needed`, that stops nothing either.
     """
     executor = await deps.executor()
     space, gate = Workspace(deps.settings.workspace), asyncio.Semaphore(deps.settings.concurrency)
@@ -53,7 +54,7 @@ async def each(stage: str, units: Mapping[str, Work], deps: Deps) -> dict[str, O
         raise broken.exceptions[0] from broken  # the workspace cannot be written
     outcomes = dict(task.result() for task in tasks)
     failures = [outcome.failure for outcome in outcomes.values() if outcome.failure]
-    if failures and len(failures) == len(outcomes):
+    if needed and failures and len(failures) == len(outcomes):
         raise _error(failures, stage)
     return outcomes
 

@@ -404,4 +404,4 @@ async def test_a_live_source_that_is_away_stops_no_other_and_gives_what_it_gave_
     join_themes(workspace, [told], away.path)
     again = await collect_all(Settings(workspace=workspace, themes=(away, paper)))
     assert [theme.id for theme in again.themes] == ["harbour_log", "tides"]
-    assert again.notes[0].endswith("The 1 themes that it gave before are used.")
+    assert again.notes[0].endswith("What it gave before is used: tides.")
