@@ -264,7 +264,8 @@ async def desk_of(deps: Deps, theme: Theme, reading: Reading) -> Desk:
         return await asyncio.to_thread(candidates_in, deps, files, theme)
 
     async def interpreted(code: str, candidates: Sequence[Candidate]) -> str:
-        return await interpret(code, candidates, theme, mine_of(deps, theme).root / "scratch", deps.runtime)
+        mine = mine_of(deps, theme)
+        return await interpret(code, candidates, theme, mine.root / "scratch", deps.runtime, mine.files.paths())
 
     crawler = await crawler_of(deps, theme)
     return Desk(await deps.search(), crawler, reading, deps.settings.mining.pages, found, interpreted)

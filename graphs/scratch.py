@@ -13,10 +13,17 @@ from agent_world.memory.store import Bundle
 from agent_world.schema import Environment, Origin, Theme
 from agent_world.tools.runtime import RunResult, Runtime
 
+MOST_FILE_BYTES = 20_000_000
+"""Of all files that a program gets; those that came first are left out beyond it."""
 
-async def interpret(code: str, tables: Sequence[Candidate], theme: Theme, folder: Path, runtime: Runtime) -> str:
-    """What `main()` of the code gives, or what went wrong, as text. Tables lie as JSON in its working directory."""
+
+async def interpret(
+    code: str, tables: Sequence[Candidate], theme: Theme, folder: Path, runtime: Runtime, files: Sequence[Path] = ()
+) -> str:
+    """What `main()` of the code gives, or what went wrong, as text. Tables lie as JSON in its working directory, and
+    `files` in its folder `files`."""
     await asyncio.to_thread(_write, tables, theme, folder)
+    await asyncio.to_thread(_copy, files, folder)
     try:
         instance = await runtime.open(folder)
     except SandboxError as error:
@@ -37,6 +44,15 @@ def _write(tables: Sequence[Candidate], theme: Theme, folder: Path) -> None:
         origin=Origin(engine="llm"),
     )  # fmt: skip
     bundle.write_environment(head)
+
+
+def _copy(files: Sequence[Path], folder: Path) -> None:
+    left, place = MOST_FILE_BYTES, Bundle(folder).database / "files"
+    for path in reversed(files):
+        left -= path.stat().st_size
+        if left >= 0:
+            place.mkdir(exist_ok=True)
+            shutil.copyfile(path, place / path.name)
 
 
 def _told(result: RunResult) -> str:

@@ -16,7 +16,7 @@ from agent_world.agents.miner.fit import Fit
 from agent_world.agents.miner.material import Mine
 from agent_world.errors import WebError
 from agent_world.settings import MiningSettings
-from agent_world.tools.web.opening import Reader, open_address
+from agent_world.tools.web.opening import Download, Reader, open_address
 from agent_world.tools.web.page import Page, RawTable
 
 if TYPE_CHECKING:
@@ -95,8 +95,7 @@ class Crawler:
             found = await open_address(self.browser, lead["address"], lead["kind"] == "download")
             if isinstance(found, Page):
                 return await self._read(found, lead, reading)
-            self.mine.log("download", lead["address"], tables=len(found), rows=sum(len(t.rows) for t in found))
-            self._keep(found, lead["text"], reading)
+            await self._keep_download(found, lead, reading)
         except WebError as error:
             self._failed(lead["address"], error, reading)
         return ""
@@ -147,6 +146,13 @@ class Crawler:
         page = await self.browser.read(address)
         self._kept(page, address, reading)
         return page
+
+    async def _keep_download(self, found: Download, lead: Lead, reading: Reading) -> None:
+        tables = found.tables
+        name = await asyncio.to_thread(self.mine.files.keep, found.received)
+        rows = sum(len(table.rows) for table in tables)
+        self.mine.log("download", lead["address"], tables=len(tables), rows=rows, file=name)
+        self._keep(tables, lead["text"], reading)
 
     def _kept(self, page: Page, address: str, reading: Reading) -> None:
         tables = (*page.tables, *page.records)

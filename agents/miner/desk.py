@@ -3,6 +3,7 @@
 All reading goes through the crawler, so it is logged, bounded and kept as without a model. Code runs in the sandbox.
 """
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_world.agents.miner.candidates import Candidate, shown
 from agent_world.agents.miner.crawl import Crawler, Lead, Reading, search_leads
+from agent_world.agents.miner.files import FileFault
 from agent_world.schema import Json
 
 if TYPE_CHECKING:
@@ -24,9 +26,19 @@ PARAMETERS: dict[str, tuple[str, dict[str, str]]] = {
     "download": ("Download a data file; tables in it are kept.", {"address": "string"}),
     "tables": ("List the tables found so far, best first, with columns and some rows.", {}),
     "python": (
-        "Run Python on the tables found so far: TABLE.json in the working directory holds a list of row objects. "
+        "Run Python on the tables found so far: TABLE.json in the working directory holds a list of row objects, and "
+        "the folder files the downloads as they were received. "
         "The code defines main(), whose result is shown.",
         {"code": "string"},
+    ),
+    "files": ("List the files at hand: downloads as they were received, and your notes.", {}),
+    "read_file": (
+        "Read a part of a file or note as text, from the character `offset` on.",
+        {"name": "string", "offset": "integer"},
+    ),
+    "write_note": (
+        "Keep a note for later turns; another of this name replaces it.",
+        {"name": "string", "text": "string"},
     ),
     "finish": ("End with the names of the tables that make the database, the central one first.", {"tables": "array"}),
 }
@@ -68,10 +80,23 @@ class Desk:
                 return json.dumps([shown(c, SHOWN_ROWS) for c in await self._found()], ensure_ascii=False)
             case "python":
                 return await self.interpret(arguments["code"], await self._found())
+            case "files" | "read_file" | "write_note":
+                return await asyncio.to_thread(self._file, tool, arguments)
         known = [candidate.name for candidate in await self._found()]
         if unknown := [name for name in arguments["tables"] if name not in known]:
             raise DeskError(f"there is no table {unknown[0]!r}; there are {', '.join(known) or 'none yet'}.")
         return "Finished."
+
+    def _file(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        files = self.crawler.mine.files
+        try:
+            if tool == "files":
+                return json.dumps(files.listing(), ensure_ascii=False)
+            if tool == "read_file":
+                return json.dumps(files.read(arguments["name"], arguments["offset"]), ensure_ascii=False)
+            return f"Kept as {files.write_note(arguments['name'], arguments['text'])}."
+        except FileFault as fault:
+            raise DeskError(str(fault)) from fault
 
     async def _found(self) -> list[Candidate]:
         return await self.candidates(self.reading.tables)
@@ -117,6 +142,10 @@ def _check(tool: str, arguments: Mapping[str, Json]) -> None:
     wanted = PARAMETERS[tool][1]
     for name, kind in wanted.items():
         value = arguments.get(name)
+        if kind == "integer":
+            if type(value) is not int:
+                raise DeskError(f"{tool} needs {name}, a whole number.")
+            continue
         texts = value if kind == "array" and isinstance(value, list) else [value]
         if not all(isinstance(text, str) for text in texts) or (kind == "array") != isinstance(value, list):
             raise DeskError(f"{tool} needs {name}, {'a list of strings' if kind == 'array' else 'a string'}.")

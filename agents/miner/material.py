@@ -1,6 +1,7 @@
 """What mining brought home, on disk: tables as read, the crawl log, and the material that databases are drawn from.
 
 WORKSPACE/mined/<theme>/crawl.jsonl      every search, page and download with its time and outcome
+WORKSPACE/mined/<theme>/files/           downloads as received, notes/ what a model wrote down (files.py)
 WORKSPACE/mined/<theme>/raw/<n>.json     each table as the web gave it
 WORKSPACE/mined/<theme>/material.json    the chosen tables, typed and linked, with all their usable rows
 WORKSPACE/mined/<theme>/frontier.json    what reading left over: leads not opened, addresses seen
@@ -14,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from agent_world.agents.miner.files import Files
 from agent_world.memory.store import read_record, write_record, write_text
 from agent_world.schema import ColumnType, ForeignKey, Json, Record, Retrieval
 from agent_world.tools.tables import DataTable
@@ -63,6 +65,10 @@ class Mine:
     """The folder of one theme."""
 
     root: Path
+
+    @property
+    def files(self) -> Files:
+        return Files(self.root)
 
     def clear(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)

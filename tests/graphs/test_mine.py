@@ -191,7 +191,10 @@ def with_model(config: Settings, server: ScriptedServer) -> Settings:
 async def test_a_model_that_researches_decides_what_the_database_holds(tmp_path: Path) -> None:
     config = settings(tmp_path)
     page = f"http://127.0.0.1:{config.web.port}/atlantic-storms"
-    code = "import json\ndef main():\n    return len(json.load(open('storms.json')))"
+    code = (
+        "import json\ndef main():\n    seasons = json.load(open('files/seasons.json'))\n"
+        "    return [len(json.load(open('storms.json'))), type(seasons).__name__]"
+    )
     replies: list[Reply] = [
         {"name": "search", "arguments": {"query": "storms"}},
         [{"name": "open", "arguments": {"address": f"{page}/storms"}}, {"name": "none", "arguments": "{"}],
@@ -205,7 +208,7 @@ async def test_a_model_that_researches_decides_what_the_database_holds(tmp_path:
         environment = bundle.environment()
     assert [t.name for t in environment.database.tables if not t.synthetic] == ["storms", "seasons"]
     assert (environment.origin.engine, environment.origin.model) == ("llm", "openai:scripted")
-    assert '"result": 82' in server.requests[-1]["messages"][-1]["content"]
+    assert '"result": [82, "list"]' in server.requests[-1]["messages"][-1]["content"]
 
 
 @pytest.mark.browser

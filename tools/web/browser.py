@@ -22,11 +22,10 @@ from agent_world.errors import UsageError, WebError
 from agent_world.settings import WebSettings
 from agent_world.tools.web import guard
 from agent_world.tools.web.document import read_document
-from agent_world.tools.web.extract import download_tables
-from agent_world.tools.web.fetch import Fetcher, open_fetcher
+from agent_world.tools.web.fetch import Fetcher, Received, open_fetcher
 from agent_world.tools.web.html_text import parse_html, seen_text
 from agent_world.tools.web.more import bring_more
-from agent_world.tools.web.page import Page, RawTable
+from agent_world.tools.web.page import Page
 from agent_world.tools.web.visit import Visit
 
 if TYPE_CHECKING:
@@ -187,11 +186,9 @@ class Browser:
         await tab.unroute("**/*")
         return html, text
 
-    async def download(self, address: str) -> tuple[RawTable, ...]:
-        """Tables of a data file (`extract.ENDINGS`). Raises `WebError` when it is refused, unreachable or another
-        kind."""
-        found = await self.fetcher.get(address)
-        return await asyncio.to_thread(download_tables, found)
+    async def fetch(self, address: str) -> Received:
+        """What the address gives, as received. Raises `WebError` when it is refused or unreachable."""
+        return await self.fetcher.get(address)
 
 
 async def _close(part: "playwright.Page | playwright.BrowserContext | playwright.Browser") -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from dataclasses import dataclass
 from typing import Protocol
 
 from agent_world.errors import WebError
@@ -34,9 +35,17 @@ class Reader(Protocol):
         """Raises `NoPage` for a file."""
         ...
 
-    async def download(self, address: str) -> tuple[RawTable, ...]:
-        """Raises `NoFile` for a page."""
+    async def fetch(self, address: str) -> Received:
+        """What the address gives, as received."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file and its tables."""
+
+    received: Received
+    tables: tuple[RawTable, ...]
 
 
 def require_page(found: Received) -> None:
@@ -44,18 +53,22 @@ def require_page(found: Received) -> None:
         raise NoPage(found)
 
 
-async def open_address(reader: Reader, address: str, file: bool = False) -> Page | tuple[RawTable, ...]:
-    """A page, or the tables of a file. `file` is a guess (see `looks_like_a_file`): where the answer is the other, it
-    is read as what it is, and a file that was taken for a page is not asked for again. Raises `WebError`."""
+async def open_address(reader: Reader, address: str, file: bool = False) -> Page | Download:
+    """A page, or a file. `file` is a guess (see `looks_like_a_file`): where the answer is the other, it is read as what
+    it is, and a file that was taken for a page is not asked for again. Raises `WebError`."""
     if file or looks_like_a_file(address):
         try:
-            return await reader.download(address)
+            return await _download(await reader.fetch(address))
         except NoFile:
             return await reader.read(address)
     try:
         return await reader.read(address)
     except NoPage as other:
-        return await asyncio.to_thread(download_tables, other.found)
+        return await _download(other.found)
+
+
+async def _download(found: Received) -> Download:
+    return Download(found, await asyncio.to_thread(download_tables, found))
 
 
 def looks_like_a_file(address: str, text: str = "") -> bool:

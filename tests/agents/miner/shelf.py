@@ -14,10 +14,9 @@ from agent_world.examples.web.app import build_app
 from agent_world.schema import Theme
 from agent_world.settings import MiningSettings
 from agent_world.tools.web.document import read_document
-from agent_world.tools.web.extract import download_tables
 from agent_world.tools.web.fetch import Received
 from agent_world.tools.web.opening import require_page
-from agent_world.tools.web.page import Page, RawTable
+from agent_world.tools.web.page import Page
 from agent_world.tools.web.search import SearchHit
 
 PEAKS = Theme(
@@ -42,8 +41,8 @@ class Shelf:
         require_page(answer)
         return read_document(answer.body.decode(), "", answer)
 
-    async def download(self, address: str) -> tuple[RawTable, ...]:
-        return download_tables(await self._get(address))
+    async def fetch(self, address: str) -> Received:
+        return await self._get(address)
 
     async def search(self, query: str, limit: int) -> list[SearchHit]:
         answer = await self._web.get("/search", params={"q": query, "format": "json"})

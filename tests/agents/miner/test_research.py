@@ -1,5 +1,8 @@
 """The tool-calling loop against a real server with scripted answers, good and bad, and the offline web."""
 
+import hashlib
+import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -125,3 +128,43 @@ async def test_every_call_of_a_turn_is_answered_also_the_bad_ones(tmp_path: Path
     assert [m["tool_call_id"] for m in research.dialogue[5:]] == ids
     assert research.stopped == "finished"
     assert len(server.requests) == 2
+
+
+def ask(tool: str, /, **arguments: object) -> Reply:
+    return {"name": tool, "arguments": arguments}
+
+
+async def test_a_model_lists_and_reads_what_it_downloaded_and_keeps_notes(tmp_path: Path) -> None:
+    file = "http://shelf.test/flights/planes.csv"
+    calls = (
+        ask("download", address=file), ask("files"), ask("read_file", name="planes.csv", offset=2000),
+        ask("write_note", name="plan", text="planes: tailnum is the key"), ask("read_file", name="plan.md", offset=0),
+    )  # fmt: skip
+    research, _, server = await researched(tmp_path, *calls, ask("finish", tables=["planes"]))
+    _, listed, read, kept, note = answers(research)[:5]
+    body = (tmp_path / "files" / "planes.csv").read_bytes()
+    assert json.loads(listed)["files"] == [{"name": "planes.csv", "address": file, "bytes": len(body)}]
+    text = body.decode("utf-8-sig")
+    assert json.loads(read) == {"text": text[2000:4000], "of": len(text), "next_offset": 4000}
+    assert kept == "Kept as plan.md."
+    assert json.loads(note)["text"] == "planes: tailnum is the key"
+    fact = json.loads((tmp_path / "files.jsonl").read_text())
+    assert fact["sha256"] == hashlib.sha256(body).hexdigest()
+    assert "files is data" in server.requests[0]["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (ask("read_file", name="../crawl.jsonl", offset=0), "there is no file '../crawl.jsonl'"),
+        (ask("read_file", name="cereals.xlsx", offset=0), "is no text"),
+        (ask("read_file", name="cereals.xlsx", offset="0"), "read_file needs offset, a whole number"),
+        (ask("write_note", name="../../x", text=""), "lower-case letters"),
+        (ask("write_note", name="x", text="y" * 9000), "8000 characters at most"),
+    ],
+)
+async def test_files_outside_and_what_is_no_text_are_refused(tmp_path: Path, call: Reply, told: str) -> None:
+    first = ask("download", address="http://shelf.test/cereals/cereals.xlsx")
+    research, _, _ = await researched(tmp_path / "theme", first, call, ask("finish", tables=["cereals"]))
+    assert told in answers(research)[1]
+    assert os.listdir(tmp_path) == ["theme"]

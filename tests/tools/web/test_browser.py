@@ -12,6 +12,7 @@ from agent_world.errors import UsageError, WebError
 from agent_world.examples.web import serve
 from agent_world.settings import WebSettings
 from agent_world.tools.web.browser import Browser, open_browser
+from agent_world.tools.web.extract import download_tables
 from agent_world.tools.web.page import Page, RawTable
 from tests.tools.web.processes import chromium_processes
 from tests.tools.web.sites import Answer, Site, free_port, serve_answers
@@ -88,7 +89,7 @@ async def test_downloads_are_offered_as_links_and_read_as_tables(
 ) -> None:
     page = await browser.read(web + path)
     (link,) = [link for link in page.links if link.kind == "download"]
-    (table,) = await browser.download(link.address)
+    (table,) = download_tables(await browser.fetch(link.address))
     assert (len(table.rows), table.rows[0][:2], page.tables) == (rows, first, ())
     assert table.licence == page.licence
     with pytest.raises(WebError, match="download it instead"):
