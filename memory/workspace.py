@@ -84,6 +84,11 @@ class Workspace:
         """Whether any unit was ever finished."""
         return pinned.is_pinned(self.root)
 
+    @property
+    def measured(self) -> bool:
+        """Whether a policy was measured on the arena: from then on, environments are not exchanged."""
+        return any((self.root / "arena").glob("*"))
+
     def outcomes(self, stage: str) -> dict[str, Outcome]:
         return {p.stem: read_record(p, Outcome) for p in sorted((self.root / "done" / stage).glob("*.json"))}
 

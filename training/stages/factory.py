@@ -120,7 +120,7 @@ async def place_all(deps: Deps) -> str:
 
 def _held_out(environments: Sequence[Environment], deps: Deps) -> Sequence[str]:
     """The arena; once a policy was measured on it, it stays, and environments that came later are for training."""
-    if any((deps.settings.workspace / "arena").glob("*")):
+    if Workspace(deps.settings.workspace).measured:
         return split_of(deps).arena
     return choose_arena(environments, deps.settings)
 
