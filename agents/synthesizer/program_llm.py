@@ -8,6 +8,7 @@ What a model writes is a proposal and hostile: it runs in a sandbox only, its an
 gate decides. Nothing that a model says, or does not say, breaks the run: the draft is given up with a reason.
 """
 
+import ast
 import hashlib
 import json
 from collections.abc import Mapping
@@ -20,9 +21,11 @@ from agent_world.agents.synthesizer.answers import answer_schema
 from agent_world.agents.synthesizer.draft import Draft
 from agent_world.agents.synthesizer.realise import Realised, difficulty
 from agent_world.agents.synthesizer.world import World
+from agent_world.agents.validator.literals import states
 from agent_world.agents.validator.replay import Run, replay
 from agent_world.errors import ModelError
 from agent_world.schema import Origin, Program, StateDiff, Task
+from agent_world.tools.grading import rubric_for
 from agent_world.tools.runtime import Instance
 
 ROUNDS = 4
@@ -120,20 +123,43 @@ def _task(
     assert run.answer is not None
     draft = Draft(solution, found.question, {}, types=found.answer, branches=found.program.count("if "))
     text = json.dumps([found.question, run.answer, found.program], sort_keys=True)
+    schema, answer = answer_schema(found.answer), {key: run.answer[key] for key in found.answer}
+    own = own_words(world, found.question, found.program, change)
+    rubric = rubric_for(answer, schema, change, judged=own) if own else ()
     return Task(
         id=f"{world.id}-{hashlib.sha256(text.encode()).hexdigest()[:10]}",
         environment=world.id,
         strategy="program",
         question=" ".join(found.question.split()),
-        answer_schema=answer_schema(found.answer),
-        reference_answer={key: run.answer[key] for key in found.answer},
+        answer_schema=schema,
+        reference_answer=answer,
         solution=solution,
+        rubric=tuple(c for c in rubric if c.kind in ("state", "semantic")),
         verifier=found.verifier,
         state_change=change,
         difficulty=difficulty(draft, run),
         origin=origin.model_copy(update={"engine": "llm", "model": model}),
         round=round,
     )
+
+
+def own_words(world: World, question: str, program: str, change: StateDiff) -> tuple[str, ...]:
+    """Columns (`table.column`) to which the program writes words that it made up itself: text of three words and more
+    that stands in the program, and neither in the question nor in the column already. Their sense is for a judge."""
+    made_up = {
+        n.value for n in ast.walk(ast.parse(program)) if isinstance(n, ast.Constant) and isinstance(n.value, str)
+    }
+    return tuple(
+        sorted(
+            {
+                f"{row.table}.{column}"
+                for row in change.changes
+                for column, text in (row.after or {}).items()
+                if isinstance(text, str) and len(text.split()) > 2 and text in made_up and not states(question, text)
+                and row.table in world.tables and text not in world.values(row.table, column)
+            }
+        )
+    )  # fmt: skip
 
 
 def _brief(world: World, level: int) -> str:

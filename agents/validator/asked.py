@@ -6,7 +6,7 @@ operation) is the environment's own; compared are the rows that calls aim at.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,9 +14,9 @@ from typing import Any
 from agent_world.agents.synthesizer.operation_words import verb_of
 from agent_world.agents.synthesizer.words import column_words, plural, singular, value_text
 from agent_world.agents.synthesizer.world import WRITES, Action, World
-from agent_world.agents.validator.literals import states
+from agent_world.agents.validator.literals import own_arguments, states
 from agent_world.agents.validator.replay import Call
-from agent_world.agents.validator.request_words import Kind
+from agent_world.agents.validator.request_words import DONE, Kind
 from agent_world.agents.validator.requests import Request, requests_of
 from agent_world.schema import RowChange, Task
 
@@ -41,7 +41,7 @@ def requested_fault(world: World, task: Task, calls: Sequence[Call]) -> str:
     sure = [request for request in asked if not request.conditional]
     if sure and not changes:
         return f"the question says {sure[0].said!r}, and the gold solution changes nothing"
-    made = Made(world, changes, calls)
+    made = Made(world, changes, calls, own_arguments(world, task))
     if not changes or made.free:
         return ""
     return (
@@ -52,7 +52,18 @@ def requested_fault(world: World, task: Task, calls: Sequence[Call]) -> str:
 
 def requests_in(world: World, task: Task) -> list[Request]:
     nouns = [noun for table in world.tables for noun in (singular(table), plural(table))]
-    return requests_of(task.question, nouns, [verb_of(action) for action in world.operations])
+    deeds = [verb_of(action) for action in world.operations]
+    return requests_of(task.question, nouns, deeds, _of_data(world))
+
+
+def _of_data(world: World) -> set[str]:
+    """Words for what was done that are values or names of columns as well: `closed`, `added by`."""
+    found: set[str] = set()
+    for table in world.tables.values():
+        for column in table.columns:
+            cells = world.values(table.name, column.name)
+            found |= {word for word in DONE if word in cells or word in column.name.split("_")}
+    return found
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,8 @@ class Made:
     world: World
     changes: Sequence[RowChange]
     calls: Sequence[Call]
+    own: Collection[tuple[str, str]] = ()
+    """Tools and arguments that write the agent's own words, of which no word of the question decides."""
 
     @cached_property
     def free(self) -> bool:
@@ -90,7 +103,7 @@ class Made:
             for action, args, _ in self._writing()
             if action.kind == "update"
             for name, column in action.values.items()
-            if name in args
+            if name in args and (action.name, name) not in self.own
         ]
 
     def _writing(self) -> Iterable[tuple[Action, dict[str, Any], Any]]:

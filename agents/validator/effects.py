@@ -81,6 +81,7 @@ def _lengths(value: Any) -> Iterator[int]:
 def _known(world: World, task: Task, calls: Sequence[Call]) -> Iterator[str]:
     for table in world.tables.values():
         yield from (column_words(table.name), *(column_words(c.name) for c in table.columns))
+        yield from (column.name.replace("_", " ") for column in table.columns)
     for _, arguments, seen in calls:
         yield from map(value_text, scalars(arguments))
         yield from map(value_text, scalars(seen.value))

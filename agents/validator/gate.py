@@ -16,7 +16,7 @@ from agent_world.agents.validator.asked import requests_in
 from agent_world.agents.validator.battery import rewards
 from agent_world.agents.validator.effects import answer_fault, effect_fault, question_fault, question_literals
 from agent_world.agents.validator.form import answer_size, form_fault, given_away, leak, size_fault
-from agent_world.agents.validator.literals import grounding_fault, reference_fault, scalars, states
+from agent_world.agents.validator.literals import grounding_fault, own_arguments, reference_fault, scalars, states
 from agent_world.agents.validator.pool import Pool, open_pool
 from agent_world.agents.validator.random_runs import RandomRun, random_runs
 from agent_world.agents.validator.replay import Call, Run, replay
@@ -25,6 +25,7 @@ from agent_world.agents.validator.trials import trials
 from agent_world.schema import GateCheck, StateDiff, Task, Validation
 from agent_world.settings import Settings
 from agent_world.tools.grading import Judge, grade
+from agent_world.tools.grading.criteria import ignored_of, written
 from agent_world.tools.runtime import Runtime
 
 FIRST, OTHER, ELSEWHERE = 0, 1, 2
@@ -103,7 +104,7 @@ class Gate:
             f"none of {len(self.world.tools)} tool names, no id of a table or column",
         )
         yield "answer form", form_fault(task), f"{len(task.answer_schema['properties'])} fields, all required and typed"
-        yield "criteria can be decided", *decided(task, self.by_judge is not None)
+        yield "criteria can be decided", *decided(self.world, task, self.by_judge is not None)
         yield (
             "answer size",
             size_fault(task, self.max_answer_chars),
@@ -124,7 +125,8 @@ class Gate:
         given = sum(len(arguments) for _, arguments, _ in calls)
         literals, asked = len(question_literals(task.question)), len(requests_in(self.world, task))
         aside = days(self.clock)
-        yield "arguments are known", grounding_fault(task, calls), f"{given} arguments of {len(calls)} calls"
+        unknown = grounding_fault(task, calls, own_arguments(self.world, task))
+        yield "arguments are known", unknown, f"{given} arguments of {len(calls)} calls"
         yield "literals mean one thing", reference_fault(self.world, task, calls), f"{given} arguments looked up"
         said = question_fault(self.world, task, calls, aside) or plan_cue(task.question, task.plan)
         yield "question is used", said, f"{literals} literals, and all names"
@@ -189,13 +191,27 @@ class Gate:
         return self._runs
 
 
-def decided(task: Task, by_judge: bool) -> tuple[str, str]:
-    """Whether somebody can decide all criteria; and how many are for whom."""
+def decided(world: World, task: Task, by_judge: bool) -> tuple[str, str]:
+    """Whether somebody can decide all criteria, and code those that it can; and how many are for whom."""
     semantic = sum(criterion.kind == "semantic" for criterion in task.rubric)
     if semantic and not by_judge:
         return f"{semantic} semantic criteria and no judge: set roles.validator.model.name", ""
+    for column in sorted(ignored_of(task)):
+        fault = _not_own(world, task, column)
+        if fault:
+            return f"{column} is left to the agent's own words, {fault}", ""
     code = len(task.rubric) - semantic
     return "", f"{f'{code} by code' if task.strategy == 'graph' else 'by its verifier'}, {semantic} by a judge"
+
+
+def _not_own(world: World, task: Task, name: str) -> str:
+    """Why code can decide a column that a rubric leaves out of the state."""
+    table, _, column = name.partition(".")
+    known = world.tables.get(table)
+    if known is None or all(c.name != column or c.type != "string" for c in known.columns):
+        return "and is no text of the database"
+    stated = [text for text in written(task.state_change, name) if states(task.question, text)]
+    return f"and the question says {stated[0]!r}" if stated else ""
 
 
 def _given(task: Task) -> str:

@@ -2,13 +2,14 @@
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from agent_world.agents.synthesizer.words import value_text
 from agent_world.agents.synthesizer.world import Action, World
 from agent_world.agents.validator.replay import Call
 from agent_world.schema import Chain, Fold, Program, Ref, Task
+from agent_world.tools.grading.criteria import ignored_of
 
 PAGING = ("limit", "offset")
 SAYS_ONE = re.compile(r"\b(the only|the one|the single)\b", re.IGNORECASE)
@@ -21,13 +22,20 @@ def states(question: str, value: Any) -> bool:
     return re.search(pattern, question, re.IGNORECASE if isinstance(value, str) else 0) is not None
 
 
-def grounding_fault(task: Task, calls: Sequence[Call]) -> str:
-    """An argument (or a constant that a program compares with) that nobody could know; empty when there is none."""
+def own_arguments(world: World, task: Task) -> set[tuple[str, str]]:
+    """Tools and their arguments that write to columns which the rubric leaves to the agent's own words."""
+    own = ignored_of(task)
+    return {(a.name, arg) for a in world.actions for arg, col in a.values.items() if f"{a.table.name}.{col}" in own}
+
+
+def grounding_fault(task: Task, calls: Sequence[Call], own: Collection[tuple[str, str]] = ()) -> str:
+    """An argument (or a constant that a program compares with) that nobody could know; empty when there is none. Those
+    in `own` hold the agent's own words."""
     shown: set[Any] = set()
     computed = _computes(task)
     for tool, arguments, seen in calls:
         for name, value in arguments.items():
-            if name not in PAGING and not _known(task, value, shown, computed):
+            if name not in PAGING and (tool, name) not in own and not _known(task, value, shown, computed):
                 return f"{value!r} for {name} of {tool} is neither in the question nor shown before"
         shown |= set(scalars(seen.value))
     for constant in compared_constants(task):

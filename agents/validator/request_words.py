@@ -72,7 +72,7 @@ AS: Final = re.compile(r" (?:[^,.;]|\.\d){1,60}? as (?:the|its|his|her|their|a|a
 TARGET: Final = re.compile(r"\b(?:to|as|at|by|from|off|out|into|with|on|for|of)\b|=")
 TELLING: Final = re.compile(
     r"give (?:me|us|its|their|only|just|both|all|it|the|that|back|one|each|a list|a number)\b"
-    r"|make (?:sure|a list|up|it clear|out|use|sense)\b|set aside\b"
+    r"|make (?:sure|a list|up|it clear|out|use|sense)\b|set aside\b|(?:put|set) [^.!?]* in [\w ]{0,20}order\b"
 )
 """Not changed but told."""
 SUM: Final = re.compile(r" (?:up|together)\b| the (?!.* to ).* (?:of|and) ")
@@ -100,7 +100,7 @@ MUST: Final = _pattern(
 )
 WISH: Final = _pattern(
     rf"""(?: ^ | [,;:(]\ * | \b(?: I | we | I'd | we'd | would | please | to | and | you )\  )
-    (?: want | need | like | have | get | see | wish | prefer | let )\b [^.!?;]{{1,200}}?
+    (?: want | need | like | have(?!\ to\b) | get | see | wish | prefer | let(?!\ (?: me | us )\b) )\b [^.!?;]{{1,200}}?
     (?<!flag\ ) \b( {"|".join(DONE)} )\b (?! \ for\b | [-\w] )
     | \b(?: I | we )\ want\b [^.!?;]{{1,120}}? \ to\ (?: have | be | become | read | get | show )
     (?! \ (?: {_FORM} | in | as )\b )

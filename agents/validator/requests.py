@@ -38,11 +38,15 @@ class _Start:
     stop: int
     kinds: Kinds
     order: bool
+    unsure: bool = False
 
 
-def requests_of(question: str, nouns: Collection[str] = (), deeds: Collection[str] = ()) -> list[Request]:
+def requests_of(
+    question: str, nouns: Collection[str] = (), deeds: Collection[str] = (), states: Collection[str] = ()
+) -> list[Request]:
     """All requests of a question, quoted texts left out. `nouns` are what the environment calls its tables (no verbs,
-    whatever they look like); `deeds` are verbs of its business operations."""
+    whatever they look like); `deeds` are verbs of its business operations; `states` are words that its data have too:
+    `I want the loans with status closed` may ask for nothing."""
     own = frozenset(noun for noun in nouns if " " not in noun)
     found: list[Request] = []
     before = ""
@@ -50,7 +54,7 @@ def requests_of(question: str, nouns: Collection[str] = (), deeds: Collection[st
         sentence = _uncapitalised(written)
         doubts = (words.CONDITION, words.NEEDED, words.STATE)
         unsure = "whether" in before or any(pattern.search(sentence) for pattern in doubts)
-        found += _of_sentence(sentence, unsure, own, deeds)
+        found += _of_sentence(sentence, unsure, own, deeds, states)
         before = sentence
     return found
 
@@ -67,24 +71,25 @@ def _uncapitalised(sentence: str) -> str:
     return sentence if re.match(r"I\b", sentence) else sentence[:1].lower() + sentence[1:]
 
 
-def _of_sentence(sentence: str, unsure: bool, own: frozenset[str], deeds: Collection[str]) -> list[Request]:
+def _of_sentence(
+    sentence: str, unsure: bool, own: frozenset[str], deeds: Collection[str], states: Collection[str]
+) -> list[Request]:
     asking = words.ASKING.match(sentence) is not None and sentence.rstrip(" \"'”)").endswith("?")
-    starts = [] if asking else [*_orders(sentence, own, deeds), *_wishes(sentence, words.MUST)]
-    starts += [start for pattern in _WISHES for start in _wishes(sentence, pattern)]
+    starts = [] if asking else [*_orders(sentence, own, deeds), *_wishes(sentence, words.MUST, states)]
+    starts += [start for pattern in _WISHES for start in _wishes(sentence, pattern, states)]
     starts.sort(key=lambda s: (s.start, s.stop, sorted(s.kinds), s.order))
     ends = [s.start for s in starts[1:]] + [len(sentence)] * bool(starts)
     return [
-        Request(s.kinds, sentence[s.start : s.stop].strip(), sentence[s.start : max(s.stop, end)], unsure, s.order)
-        for s, end in zip(starts, ends, strict=True)
+        Request(s.kinds, sentence[s.start : s.stop].strip(), sentence[s.start : max(s.stop, end)], doubt, s.order)
+        for s, end, doubt in zip(starts, ends, (unsure or s.unsure for s in starts), strict=True)
     ]
 
 
-def _wishes(sentence: str, pattern: re.Pattern[str]) -> Iterator[_Start]:
+def _wishes(sentence: str, pattern: re.Pattern[str], states: Collection[str]) -> Iterator[_Start]:
     for match in pattern.finditer(sentence):
         kinds = _KINDS.get(pattern, words.ANY)
-        if pattern is words.WISH and match[1]:
-            kinds = words.DONE[match[1]]
-        yield _Start(match.start(), match.end(), kinds, False)
+        done = match[1] if pattern is words.WISH else None
+        yield _Start(match.start(), match.end(), words.DONE[done] if done else kinds, False, done in states)
 
 
 def _orders(sentence: str, own: frozenset[str], deeds: Collection[str]) -> Iterator[_Start]:
@@ -105,7 +110,7 @@ def _kinds(verb: str, rest: str, strong: bool, own: frozenset[str], deeds: Colle
         return frozenset()
     if verb in words.PLAIN:
         return frozenset() if verb == "add" and words.SUM.match(rest) else words.PLAIN[verb]
-    named = re.match(rf" (?:(?:{nouns}) )?[#\w-]*\d", rest) is not None
+    named = re.match(rf" (?:(?:{nouns}) [\w#]|[#\w-]*\d)", rest) is not None
     if verb in deeds and (named or re.match(rf" (?:the |my |our |all |these )?(?:{nouns})\b", rest)):
         return words.ANY
     return _doubtful(verb, rest, strong, named) if verb in words.DOUBLE else frozenset()

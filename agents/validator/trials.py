@@ -10,7 +10,7 @@ from agent_world.agents.validator.form import blank_answer
 from agent_world.agents.validator.random_runs import MOST, RandomRun, cases_of
 from agent_world.schema import StateDiff, Task
 from agent_world.tools.grading import harmless_variants, near_misses, parse_answer, state_misses, text_variants
-from agent_world.tools.grading.criteria import ignored_of
+from agent_world.tools.grading.criteria import STATE, ignored_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,19 @@ def _near_misses(world: World, task: Task) -> list[Case]:
     misses = near_misses(task.reference_answer, task.answer_schema, ordered=_ordered(task), judged=judged(task))
     answers = [Case(v.name, v.answer, task.state_change) for v in misses]
     wrong = state_misses(task.state_change, bystanders(world, task), ignored_of(task))
-    return [*answers, *(Case(v.name, task.reference_answer, v.diff) for v in wrong)]
+    return [*answers, *(Case(v.name, task.reference_answer, v.diff) for v in wrong), *_unwritten(task)]
+
+
+def _unwritten(task: Task) -> Iterator[Case]:
+    """Nothing said where the agent's own words are for a judge."""
+    for criterion in task.rubric:
+        if criterion.kind == "semantic" and criterion.path.startswith(STATE):
+            table, _, column = criterion.path.removeprefix(STATE).partition(".")
+            changes = tuple(
+                c.model_copy(update={"after": {**c.after, column: ""}}) if c.table == table and c.after else c
+                for c in task.state_change.changes
+            )
+            yield Case(f"nothing written to {column}", task.reference_answer, StateDiff(changes=changes))
 
 
 def _harmless(task: Task) -> Iterator[Case]:
@@ -71,7 +83,7 @@ def _harmless(task: Task) -> Iterator[Case]:
 
 def judged(task: Task) -> set[str]:
     """Fields of the answer that a judge alone decides."""
-    if not any(criterion.kind == "semantic" for criterion in task.rubric):
+    if task.strategy == "program" or not any(criterion.kind == "semantic" for criterion in task.rubric):
         return set()
     return set(task.reference_answer) - {c.path for c in task.rubric if c.kind in ("equal", "number", "set")}
 

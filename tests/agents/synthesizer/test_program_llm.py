@@ -46,6 +46,19 @@ async def test_a_good_program_becomes_a_task_with_the_answer_of_the_tools(world:
     assert made.task.verifier == VERIFIER
 
 
+async def test_text_that_the_model_made_up_is_left_to_the_words_of_an_agent(world: World, instance: Instance) -> None:
+    row = 'member_id="M99", name="Bob Stone", city="a town by the sea", postcode="02139", joined="2025-05-01"'
+    program = f'def solve(tools):\n    tools.create_member({row}, level="adult")\n    return {{"count": 1}}\n'
+    question = (
+        "Add a member M99 called Bob Stone, 02139, 2025-05-01, adult; say in your words that the city is coastal."
+    )
+    made = await composed(world, instance, [written(program=program, question=question)])
+    assert isinstance(made, Realised), made
+    assert [(c.kind, c.expected or c.path) for c in made.task.rubric] == [
+        ("state", {"ignore": ["members.city"]}), ("semantic", "state.members.city"),
+    ]  # fmt: skip
+
+
 BAD = {
     "no tool of this name": written(program="def solve(tools):\n    return {'count': tools.list_ghosts()['total']}\n"),
     "never ends": written(program="def solve(tools):\n    while True:\n        pass\n"),

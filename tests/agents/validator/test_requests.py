@@ -38,6 +38,7 @@ The year of Emma is wrong: it must be 1816.
 Set up a change request for M01.
 Quick favour: Delete loan 17.
 I need you to clear out the loans of M01.
+Update member Ada: her level is now adult.
 Hand over all loans of M01 to M02.
 """
 NOT_ASKED = """
@@ -54,6 +55,7 @@ Order the books by year and give me the first.
 Note that years before 1800 do not count. How many books are left?
 Make a list of the books by Jane Austen.
 Put the titles in alphabetical order.
+Put the books of Jane Austen in order of year (latest first) and list their titles.
 Open loan 17 and tell me its fine.
 Book B003: is it lent to M01?
 I need to know which loans have to be returned by May.
@@ -110,3 +112,10 @@ def test_a_request_says_what_it_does_to_rows(question: str, kinds: set[str]) -> 
 )
 def test_only_a_condition_lets_a_request_come_to_nothing(question: str, conditional: bool) -> None:
     assert {request.conditional for request in requests_of(question, NOUNS)} == {conditional}
+
+
+def test_a_word_that_the_data_have_too_is_no_sure_request() -> None:
+    question = "I want the fines of the loans with status closed."
+    assert [r.conditional for r in requests_of(question, NOUNS, DEEDS, {"closed"})] == [True]
+    assert [r.conditional for r in requests_of("I want loan 17 deleted.", NOUNS, DEEDS, {"closed"})] == [False]
+    assert requests_of("I have to note down the mean fine of the loans with status closed.", NOUNS, DEEDS) == []

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from agent_world.agents.synthesizer.draft import Draft
+from agent_world.agents.synthesizer.realise import Realised, realise
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.gate import CHECKS, Gate, open_gate
 from agent_world.agents.validator.random_runs import CALLS, RUNS, WRITING, RandomRun, cases_of, random_runs
 from agent_world.agents.validator.trials import Trial
-from agent_world.schema import Chain, Criterion, Ref, Step, Task, Value
+from agent_world.schema import Chain, Criterion, Origin, Ref, Step, Task, Value
 from agent_world.settings import Settings, TaskSettings
 from agent_world.tools.grading import rubric_for
 from agent_world.tools.runtime import open_runtime
@@ -111,7 +113,7 @@ async def asked() -> list[Mapping[str, Any]]:
 async def judging(tmp_path: Path, asked: list[Mapping[str, Any]]) -> AsyncIterator[Gate]:
     async def judge(criterion: Criterion, task: Task, answer: Mapping[str, Any]) -> bool | None:
         asked.append(answer)
-        return "Jane Austen" in str(answer.get("note"))
+        return "town" in str(answer["written"]) if "written" in answer else "Jane Austen" in str(answer.get("note"))
 
     bundle = make_library(tmp_path / "judged")
     settings = Settings(workspace=tmp_path, tasks=TaskSettings(max_answer_chars=200))
@@ -148,3 +150,50 @@ async def test_a_judge_that_lets_anything_pass_makes_no_task(tmp_path: Path, mak
     async with open_runtime(settings.runtime) as runtime, open_gate(World(bundle), runtime, settings, yes) as opened:
         reason = (await opened.judge(judged_task(await make("read")))).reason
     assert reason == "no-op scores 0: doing nothing scores 1.0"
+
+
+# --- Words of the agent's own -----------------------------------------------------------------------------
+
+CITY = "a small town by the sea"
+
+
+async def registered(gate: Gate, question: str) -> Task:
+    """A new member whose city is put down in words that the question does not have."""
+    given = {"member_id": "M99", "name": "Bob Stone", "city": CITY, "postcode": "02139", "joined": "2025-05-01",
+             "level": "adult"}  # fmt: skip
+    step = Step(tool="create_member", arguments={name: Value(value=value) for name, value in given.items()})
+    chain = Chain(steps=(step,), answer={"name": Ref(step=0, path="name")})
+    draft = Draft(solution=chain, question=question, expected={}, types={"name": "string"}, writes=True)
+    made = await realise(draft, "library", Origin(engine="procedural"), 0, await gate.pool.clean(0))
+    gate.pool.soil(0)
+    assert isinstance(made, Realised), made
+    task = made.task
+    rubric = rubric_for(task.reference_answer, task.answer_schema, task.state_change, judged=("members.city",))
+    return task.model_copy(update={"rubric": rubric})
+
+
+ASKED = (
+    "Add a member M99 called Bob Stone, postcode 02139, joined 2025-05-01, level adult; as city say in your own words "
+    "that it is on the coast and small. Confirm with the name."
+)
+
+
+async def test_words_of_the_agents_own_are_for_the_judge(
+    judging: Gate, gate: Gate, asked: list[Mapping[str, Any]]
+) -> None:
+    validation = await judging.judge(await registered(judging, ASKED))
+    assert validation.reason is None
+    assert {"written": [CITY]} in asked
+    assert {"written": [""]} in asked, "nothing written is a near miss"
+    assert "no judge" in str((await gate.judge(await registered(gate, ASKED))).reason)
+
+
+async def test_what_code_can_decide_is_not_left_to_a_judge(judging: Gate) -> None:
+    stated = await registered(judging, ASKED.replace("in your own words", f"{CITY}, namely"))
+    assert "members.city is left to the agent's own words, and the question says" in str(
+        (await judging.judge(stated)).reason
+    )
+    rubric = rubric_for(stated.reference_answer, stated.answer_schema, stated.state_change, free_text=("books.copies",))
+    assert "books.copies is left to the agent's own words, and is no text of the database" in str(
+        (await judging.judge(stated.model_copy(update={"rubric": rubric}))).reason
+    )
