@@ -1,7 +1,8 @@
 """The settings that a workspace was made with: kept at its first finished unit, held against those of later runs.
 
-Compared is what can change what is made. Addresses and keys, prices, timeouts, pauses, retries, how much runs at once
-and where are not; nor are themes, as each is a unit of its own: one may come at any time.
+Compared is what can change what was made. Addresses and keys, prices, timeouts, pauses, retries, how much runs at once
+and where are not; nor are settings of stages that lie ahead; nor themes, as each is a unit of its own: one may come at
+any time.
 """
 
 import json
@@ -24,15 +25,23 @@ FREE = re.compile(
     r"|runtime\.(api_key|domain|api_url|sandbox_url|lifetime_s|\w+_timeout_s|max_instances|total_memory_mb|ahead"
     r"|share_from_mb))"
 )
+AHEAD = {
+    r"tools\..*|roles\.coder\..*": ("done/tools/*",),
+    r"taxonomy\..*|roles\.taxonomist\..*": ("taxonomy.yaml",),
+    r"(tasks|arena)\..*|roles\.(synthesizer|validator)\..*": ("done/tasks/*",),
+    r"(policy|sft|grpo|growth)\..*|roles\.diagnoser\..*": ("done/demonstrations/*", "policies/*", "arena/*"),
+}
+"""Settings, and the files of their stage without which nothing rests on them yet."""
 SHOWN = 3
 """Differences told with their values."""
 
 
 def pin(root: Path, settings: Settings) -> None:
-    """Remember `settings` as those that the workspace is made with, unless there are some already."""
-    if not is_pinned(root):
-        kept = settings.model_dump(mode="json", exclude={"workspace"})
-        write_text(root / FILE, json.dumps(kept, indent=1) + "\n")
+    """Remember `settings`, which have passed `check`, as those that the workspace is made with."""
+    path = root / FILE
+    text = json.dumps(settings.model_dump(mode="json", exclude={"workspace"}), indent=1) + "\n"
+    if not path.exists() or path.read_text() != text:
+        write_text(path, text)
 
 
 def is_pinned(root: Path) -> bool:
@@ -44,7 +53,9 @@ def check(root: Path, settings: Settings) -> None:
     if not is_pinned(root):
         return
     before, now = _compared(_read(root)), _compared(settings)
-    changed = [key for key in sorted(before | now) if before.get(key) != now.get(key)]
+    ahead = [pattern for pattern, made in AHEAD.items() if not any(any(root.glob(name)) for name in made)]
+    rests = [key for key in sorted(before | now) if not any(re.fullmatch(pattern, key) for pattern in ahead)]
+    changed = [key for key in rests if before.get(key) != now.get(key)]
     if changed:
         told = [f"{key} was {_shown(before.get(key))}, not {_shown(now.get(key))}" for key in changed[:SHOWN]]
         more = f", and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""

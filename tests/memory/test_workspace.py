@@ -65,6 +65,21 @@ def test_what_cannot_change_what_is_made_may_change(tmp_path: Path, later: dict[
         pass
 
 
+def test_settings_of_stages_that_lie_ahead_may_change_until_they_are_reached(tmp_path: Path) -> None:
+    with own_workspace(settings(tmp_path)) as space:
+        space.finish("mine", "airports", Outcome())
+        space.pin(settings(tmp_path))
+    later = settings(tmp_path, tasks={"graph": 1}, tools={"max_tools": 3}, sft={"steps": 1}, taxonomy={"types": 2})
+    with own_workspace(later) as space:
+        space.finish("tasks", "airports", Outcome())
+        space.pin(later)
+    with own_workspace(later.model_copy(update={"tools": settings(tmp_path).tools})):
+        pass
+    refused = later.model_copy(update={"tasks": settings(tmp_path).tasks})
+    with pytest.raises(UsageError, match=r"tasks.graph was 1, not 12; go on"), own_workspace(refused):
+        pass
+
+
 def test_a_setting_that_came_with_a_later_version_has_its_default_before(tmp_path: Path) -> None:
     with own_workspace(settings(tmp_path)) as space:
         space.pin(settings(tmp_path))

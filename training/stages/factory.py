@@ -19,6 +19,7 @@ from agent_world.memory.embedder import Embedder
 from agent_world.memory.store import read_record, read_records, write_record
 from agent_world.memory.workspace import Outcome, Workspace
 from agent_world.schema import Dropped, Environment, Record, Theme
+from agent_world.settings import ArenaSettings, TaskSettings
 from agent_world.training.stages.units import each, told, waiting
 
 
@@ -138,14 +139,18 @@ async def synthesize_all(deps: Deps) -> str:
         request = SynthesisRequest(graph=wanted.graph, program=wanted.program, seed=settings.seed)
         return partial(synthesize_in, environment, request)
 
-    outcomes = await each("tasks", {unit: work(unit) for unit in (*split.training, *split.arena)}, deps)
+    wanting = [*(split.training if _wanted(settings.tasks) else ()), *(split.arena if _wanted(settings.arena) else ())]
+    outcomes = await each("tasks", {unit: work(unit) for unit in wanting}, deps)
     kept = sum(len(deps.store.bundle(i).tasks()) for i in outcomes)
     rejected = sum(len(outcome.dropped) for outcome in outcomes.values())
     return told(f"{kept} tasks kept, {rejected} candidates rejected by the gate", outcomes)
 
 
+def _wanted(tasks: TaskSettings | ArenaSettings) -> bool:
+    """Where none are wanted, nothing is recorded: they may be another time."""
+    return tasks.graph + tasks.program > 0
+
+
 async def synthesize_in(environment: str, request: SynthesisRequest, deps: Deps) -> Outcome:
-    if not request.graph + request.program:
-        return Outcome(line="no tasks wanted")
     report = await synthesize(deps.store.bundle(environment), request, deps)
     return Outcome(line=f"{len(report.kept)} tasks, {len(report.dropped)} rejected", dropped=tuple(report.dropped))
