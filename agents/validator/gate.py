@@ -18,7 +18,7 @@ from agent_world.agents.validator.effects import answer_fault, effect_fault, que
 from agent_world.agents.validator.form import answer_size, form_fault, given_away, leak, size_fault
 from agent_world.agents.validator.literals import grounding_fault, own_arguments, reference_fault, scalars, states
 from agent_world.agents.validator.pool import Pool, open_pool
-from agent_world.agents.validator.random_runs import RandomRun, random_runs
+from agent_world.agents.validator.random_runs import RandomRun, known_runs
 from agent_world.agents.validator.replay import Call, Run, replay
 from agent_world.agents.validator.second import SECOND, second_fault
 from agent_world.agents.validator.trials import trials
@@ -187,7 +187,7 @@ class Gate:
     async def _random(self) -> list[RandomRun]:
         """Made at the first task that asks for them."""
         if not self._runs:
-            self._runs.extend(await random_runs(self.world, self.pool, OTHER))
+            self._runs.extend(await known_runs(self.world, self.pool, OTHER, self.clock))
         return self._runs
 
 

@@ -27,11 +27,28 @@ MOST = 0.1
 """Share of the runs that may earn the reward of a task; they know real keys, which an agent that guesses does not."""
 
 
+KEPT = 8
+"""Environments of which a process remembers the runs."""
+_kept: dict[tuple[str, ...], list["RandomRun"]] = {}
+"""By content of the bundle: its gate is opened again and again, and the runs are always the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class RandomRun:
     shown: dict[str, Any]
     """What was seen under each name, later calls over earlier ones."""
     diff: StateDiff = field(default_factory=StateDiff)
+
+
+async def known_runs(world: World, pool: Pool, index: int, clock: str) -> list[RandomRun]:
+    """`random_runs`, remembered while bundle and clock stay as they are."""
+    key = (world.environment.database.model_dump_json(), world.bundle.content_hash(), world.id, clock)
+    if key not in _kept:
+        runs = await random_runs(world, pool, index)
+        while len(_kept) >= KEPT:
+            del _kept[next(iter(_kept))]
+        _kept[key] = runs
+    return _kept[key]
 
 
 async def random_runs(world: World, pool: Pool, index: int) -> list[RandomRun]:

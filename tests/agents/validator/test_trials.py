@@ -10,7 +10,7 @@ from agent_world.agents.synthesizer.draft import Draft
 from agent_world.agents.synthesizer.realise import Realised, realise
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.gate import CHECKS, Gate, open_gate
-from agent_world.agents.validator.random_runs import CALLS, RUNS, WRITING, RandomRun, cases_of, random_runs
+from agent_world.agents.validator.random_runs import CALLS, RUNS, WRITING, RandomRun, cases_of, known_runs, random_runs
 from agent_world.agents.validator.trials import Trial
 from agent_world.schema import Chain, Criterion, Origin, Ref, Step, Task, Value
 from agent_world.settings import Settings, TaskSettings
@@ -52,6 +52,10 @@ async def test_random_runs_are_the_same_each_time_and_some_of_them_write(gate: G
     runs = await random_runs(gate.world, gate.pool, 1)
     assert len(runs) == RUNS + WRITING
     assert runs == await random_runs(gate.world, gate.pool, 1)
+    assert runs == await known_runs(gate.world, gate.pool, 1, gate.clock)
+    assert await known_runs(gate.world, gate.pool, 1, gate.clock) is await known_runs(
+        gate.world, gate.pool, 1, gate.clock
+    )
     assert any(run.diff.changes for run in runs[RUNS:])
     assert not any(run.diff.changes for run in runs[:RUNS])
     assert CALLS == 3
