@@ -30,7 +30,7 @@ async def make_tool_graph(bundle: Bundle, deps: Deps) -> "nx.DiGraph":
 
 async def _judge_edges(graph: "nx.DiGraph", world: World, deps: Deps) -> None:
     try:
-        struck = await judge_edges(graph, world, deps.model("synthesizer"))
+        struck = await judge_edges(graph, world, deps.model("synthesizer"), deps.settings.workspace / "cache" / "edges")
         deps.note(f"the model struck {struck} doubtful edges of {world.id}")
     except ModelError as problem:
         deps.note(f"the tool graph of {world.id} stays as computed: {problem}")

@@ -5,7 +5,10 @@ comparisons, conditions and negations, names no tool, and the task passes the ga
 wording stays.
 """
 
+import hashlib
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import networkx as nx
 from pydantic import BaseModel, Field
@@ -15,7 +18,8 @@ from agent_world.agents.synthesizer.cues import changed_cue, plan_cue
 from agent_world.agents.synthesizer.graph import WEIGHTS
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.literals import states
-from agent_world.schema import Task, Value
+from agent_world.memory.store import read_record, write_record
+from agent_world.schema import Record, Task, Value
 
 MOST_EDGES = 20
 """Edges put to the model in one question."""
@@ -63,19 +67,46 @@ def literals(task: Task) -> list[object]:
     return [word.strip(".,;:?!\"'()") for word in task.question.split() if any(c.isdigit() for c in word)]
 
 
-async def judge_edges(graph: nx.DiGraph, world: World, model: Model) -> int:
-    """Let a model strike weak edges that schemas suggest but sense does not. Returns how many. Raises `ModelError`."""
+class Struck(Record):
+    """What a model said of the doubtful edges of some tools."""
+
+    model: str
+    edges: tuple[tuple[str, str], ...]
+    """Those that it struck, source and target."""
+
+
+async def judge_edges(graph: nx.DiGraph, world: World, model: Model, cache: Path | None = None) -> int:
+    """Let a model strike weak edges that schemas suggest but sense does not. Returns how many. Raises `ModelError`.
+
+    In folder `cache` a verdict is kept under a hash of the tools, the edges in doubt and the model, and asked for once.
+    """
     doubtful = [(u, v) for u, v, d in sorted(graph.edges(data=True)) if d["kind"] == "weak" and d["bindings"]]
-    struck = 0
+    kept = cache / f"{_mark(doubtful, world, model)}.json" if cache and doubtful else None
+    if kept is not None and kept.exists():
+        struck = [edge for edge in read_record(kept, Struck).edges if edge in doubtful]
+    else:
+        struck = await _judged(doubtful, world, model)
+        if kept is not None:
+            write_record(kept, Struck(model=model.name, edges=tuple(struck)))
+    for edge in struck:
+        graph.add_edge(*edge, kind="independent", weight=WEIGHTS["independent"], bindings=())
+    return len(struck)
+
+
+async def _judged(doubtful: Sequence[tuple[str, str]], world: World, model: Model) -> list[tuple[str, str]]:
+    struck: list[tuple[str, str]] = []
     for start in range(0, len(doubtful), MOST_EDGES):
         part = doubtful[start : start + MOST_EDGES]
         reply = await model.structured(Verdicts, [("system", _EDGE_RULES), ("user", _edges_text(part, world))])
-        for verdict in reply.verdicts:
-            edge = (verdict.source, verdict.target)
-            if edge in part and not verdict.depends:
-                graph.add_edge(*edge, kind="independent", weight=WEIGHTS["independent"], bindings=())
-                struck += 1
+        said = [(v.source, v.target) for v in reply.verdicts if not v.depends]
+        struck += [edge for edge in dict.fromkeys(said) if edge in part]
     return struck
+
+
+def _mark(doubtful: Sequence[tuple[str, str]], world: World, model: Model) -> str:
+    tools = [tool.public() for tool in world.tools]
+    text = json.dumps([model.name, _EDGE_RULES, tools, list(doubtful)], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 _EDGE_RULES = (

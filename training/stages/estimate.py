@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from agent_world.agents.synthesizer.program_llm import ROUNDS
+from agent_world.agents.synthesizer.program_llm import LIKELY_TURNS, MOST_TURNS
 from agent_world.agents.themes import collect_themes
 from agent_world.agents.themes.sources import extra_sources
 from agent_world.graphs.mine import PASSES
@@ -110,7 +110,8 @@ def _calls(role: Role, settings: Settings, themes: int, tries: int) -> Calls:
         case "coder":
             likely, most = 1 + settings.tools.repairs, (1 + settings.tools.repairs) * tries
         case "synthesizer":
-            likely, most = 1 + 2 * wanted, (1 + (tasks.graph + tasks.program * ROUNDS) * tasks.tries) * tries
+            likely = 1 + wanted + tasks.program * LIKELY_TURNS
+            most = (1 + tasks.graph * tasks.tries) * tries + tasks.program * tasks.tries * MOST_TURNS
         case "validator":
             likely, most = (wanted * tasks.attempts * turns for turns in (TURNS, most_turns(MOST_CALLS)))
         case "taxonomist":

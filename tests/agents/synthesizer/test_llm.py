@@ -59,3 +59,20 @@ async def test_a_model_can_strike_a_weak_edge_but_not_invent_one(tmp_path: Path)
         assert await judge_edges(graph, world, open_model(server.config)) == 1
     assert graph.edges[weak]["kind"] == "independent"
     assert "no_such_tool" not in graph
+
+
+async def test_a_verdict_on_edges_is_asked_for_once_for_the_same_tools_and_model(tmp_path: Path) -> None:
+    world = World(make_library(tmp_path / "library"))
+    graph, again, other = (build_tool_graph(world) for _ in range(3))
+    weak = next((u, v) for u, v, d in sorted(graph.edges(data=True)) if d["kind"] == "weak" and d["bindings"])
+    said = json.dumps({"verdicts": [{"source": weak[0], "target": weak[1], "depends": False}]})
+    async with scripted_openai([said], repeat=True) as server:
+        model = open_model(server.config)
+        assert await judge_edges(graph, world, model, tmp_path / "edges") == 1
+        asked = len(server.requests)
+        assert await judge_edges(again, world, model, tmp_path / "edges") == 1
+        assert len(server.requests) == asked
+        assert again.edges[weak]["kind"] == "independent"
+        world.tools[0] = world.tools[0].model_copy(update={"description": "Something else."})
+        await judge_edges(other, world, model, tmp_path / "edges")
+        assert len(server.requests) == 2 * asked, "other tools are judged anew"

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import pytest
 
 from agent_world.agents.model import open_model
-from agent_world.agents.synthesizer.program_llm import ROUNDS, compose
+from agent_world.agents.synthesizer.program_llm import IDLE, MOST_TURNS, SUBMISSIONS, brief, compose, described
 from agent_world.agents.synthesizer.realise import Realised
 from agent_world.agents.synthesizer.world import World
 from agent_world.schema import Origin
 from agent_world.settings import LocalRuntime
 from agent_world.tools.runtime import Instance, open_runtime
-from tests.openai_server import scripted_openai
+from tests.openai_server import Reply, scripted_openai
 
 PROGRAM = """def solve(tools):
     rows = tools.list_books_by_genre(genre="horror")["items"]
@@ -32,7 +32,7 @@ def written(**changed: object) -> str:
     return json.dumps(GOOD | changed)
 
 
-async def composed(world: World, instance: Instance, replies: Sequence[str], repeat: bool = False) -> Realised | str:
+async def composed(world: World, instance: Instance, replies: Sequence[Reply], repeat: bool = False) -> Realised | str:
     async with scripted_openai(replies, repeat=repeat) as server:
         model = open_model(server.config)
         return await compose(world, 1, Origin(engine="procedural"), 0, instance, model)
@@ -97,7 +97,7 @@ async def test_a_program_that_stays_wrong_is_given_up_after_a_bounded_number_of_
 ) -> None:
     made = await composed(world, instance, [BAD["no tool of this name"]], repeat=True)
     assert isinstance(made, str)
-    assert made.startswith(f"the model's program was not repaired in {ROUNDS} tries: the program fails")
+    assert made.startswith(f"the model's program was not repaired in {SUBMISSIONS} tries: the program fails")
 
 
 async def test_a_program_that_never_ends_is_stopped_and_repaired(world: World) -> None:
@@ -106,3 +106,101 @@ async def test_a_program_that_never_ends_is_stopped_and_repaired(world: World) -
         made = await composed(world, instance, [BAD["never ends"], written()])
         await instance.close()
     assert isinstance(made, Realised), made
+
+
+# --- The loop ------------------------------------------------------------------------------------------------
+
+
+def submitted(**changed: object) -> Reply:
+    return {"name": "submit", "arguments": GOOD | changed}
+
+
+async def test_a_model_looks_around_runs_and_submits_and_leaves_the_environment_as_it_was(world: World) -> None:
+    async with open_runtime(LocalRuntime()) as runtime:
+        instance = await runtime.open(world.bundle.root)
+        before = await instance.state_hash()
+        replies: list[Reply] = [
+            [{"name": "get_book", "arguments": {"book_id": "B001"}},
+             {"name": "update_book_copies", "arguments": {"book_id": "B001", "copies": 9}}],
+            {"name": "run_program", "arguments": {"program": PROGRAM}},
+            submitted(),
+        ]  # fmt: skip
+        async with scripted_openai(replies) as server:
+            made = await compose(world, 1, Origin(engine="procedural"), 0, instance, open_model(server.config))
+            told = server.requests[-1]["messages"]
+            offered = [tool["function"]["name"] for tool in server.requests[0]["tools"]]
+        assert await instance.state_hash() == before
+        await instance.close()
+    assert isinstance(made, Realised), made
+    assert made.task.state_change.changes == (), "what it changed while looking around is no part of the task"
+    seen = [message["content"] for message in told if message["role"] == "tool"]
+    assert "Dracula" in seen[0]
+    assert json.loads(seen[2]) == {"answer": {"count": 1}, "calls": 1, "changed rows": 0}
+    assert {"get_book", "delete_loan", "run_program", "submit"} <= set(offered)
+
+
+async def test_what_fails_on_trial_comes_back_as_an_observation(world: World, instance: Instance) -> None:
+    bad = "def solve(tools):\n    return {'count': tools.list_ghosts()['total']}\n"
+    replies: list[Reply] = [submitted(program=bad), {"name": "submit", "arguments": {"question": "?"}}, submitted()]
+    async with scripted_openai(replies) as server:
+        made = await compose(world, 1, Origin(engine="procedural"), 0, instance, open_model(server.config))
+        told = [m["content"] for m in server.requests[-1]["messages"] if m["role"] == "tool"]
+    assert isinstance(made, Realised), made
+    assert told[0].startswith("That does not hold: the program fails")
+    assert told[1].startswith("Not submitted: question")
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ({"name": "get_book", "arguments": {"book_id": "B001"}}, f"nothing that holds in {MOST_TURNS} turns"),
+        ("Let me think about it.", "the model wrote no program"),
+    ],
+    ids=["only looks around", "only talks"],
+)
+async def test_the_budget_ends_what_comes_to_nothing(
+    world: World, instance: Instance, reply: Reply, reason: str
+) -> None:
+    async with scripted_openai([reply], repeat=True) as server:
+        made = await compose(world, 1, Origin(engine="procedural"), 0, instance, open_model(server.config))
+        asked = len(server.requests)
+    assert isinstance(made, str)
+    assert reason in made
+    assert asked == (IDLE if isinstance(reply, str) else MOST_TURNS)
+
+
+def test_the_model_is_told_types_listed_values_and_outputs(world: World) -> None:
+    told = brief(world, 3)
+    assert (
+        "list_books_by_genre(genre: string, limit: integer = null, offset: integer = null) -> items[].book_id" in told
+    )
+    spec = {"properties": {"size": {"type": "string", "enum": ["S", "M"]}}, "required": ["size"]}
+    tool = world.tools[0].model_copy(update={"input_schema": {"type": "object", **spec}})
+    assert "(size: string of S|M)" in described(tool)
+
+
+NESTED = """def solve(tools):
+    first = tools.get_book(book_id="B001")
+    if first["pages"] > 300:
+        loans = tools.count_loans_by_book(book_id="B001")["count"]
+        found = "many" if loans > 2 else "few"
+    elif first["pages"] > 100:
+        found = "some"
+    else:
+        found = "none"
+    others = tools.list_books_by_genre(genre=first["genre"])["items"]
+    return {"found": found, "copies": tools.get_book(book_id=others[1]["book_id"])["copies"]}
+"""
+
+
+async def test_difficulty_is_measured_on_the_calls_and_the_code(world: World, instance: Instance) -> None:
+    verifier = VERIFIER.replace('answer.get("count") == reference["count"]', "answer == reference")
+    answer = {"found": "string", "copies": "integer"}
+    question = "Is Dracula borrowed often, and how many copies are there of the next book of its genre?"
+    made = await composed(
+        world, instance, [submitted(program=NESTED, verifier=verifier, answer=answer, question=question)]
+    )
+    assert isinstance(made, Realised), made
+    found = made.task.difficulty
+    assert (found.calls, found.branches, found.depth) == (4, 3, 2)
+    assert (found.weak_edges, found.independent_edges) == (2, 2), "genre and key were shown; B001 is written"
