@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -85,6 +86,9 @@ def _headers(given: list[str]) -> dict[str, str]:
 
 
 def _collect(config: Path, overrides: list[str] | None) -> tuple[list[Theme], list[Dropped]]:
-    from agent_world.agents.themes import collect_themes
+    from agent_world.agents.themes.collect import collect
 
-    return asyncio.run(collect_themes(load_settings(config, overrides or [])))
+    collected = asyncio.run(collect(load_settings(config, overrides or [])))
+    for note in collected.notes:
+        print(note, file=sys.stderr)
+    return collected.themes, collected.dropped

@@ -34,7 +34,7 @@ class Collected:
     dropped: list[Dropped]
     places: Places
     notes: list[str]
-    """Live sources that did not answer, in words."""
+    """Sources that did not answer, or were gone, in words."""
 
 
 async def collect_themes(settings: Settings) -> tuple[list[Theme], list[Dropped]]:
@@ -47,8 +47,9 @@ async def collect(settings: Settings) -> Collected:
     """Themes of all sources, those of the workspace's `sources.yaml` too, in order of id; junk and repeats dropped with
     the reason.
 
-    A file that cannot be read is a mistake in the settings: `UsageError`. A live source that does not answer gives what
-    it gave to the workspace before; it stops nothing, unless no theme is left.
+    A file of the settings that cannot be read is a mistake in them: `UsageError`. A live source that does not answer,
+    or an added file that is gone, gives what it gave to the workspace before; it stops nothing, unless no theme is
+    left.
     """
     sound, dropped, places, notes = list[Theme](), list[Dropped](), Places(), list[str]()
     broken: UsageError | None = None
@@ -56,7 +57,7 @@ async def collect(settings: Settings) -> Collected:
         try:
             themes, bad = await read_sound_themes(source, settings.theme_rules)
         except UsageError as error:
-            if not is_live(source):
+            if source in settings.themes and not is_live(source):
                 raise
             themes, bad = await asyncio.to_thread(recall_themes, settings.workspace, place_of(source)), []
             broken = broken or error

@@ -23,6 +23,7 @@ from agent_world.tools.specs import read_tools
 from agent_world.tools.specs.forms import SCHEMA_KEYS
 
 TIMEOUT_S = 30.0
+REMEDY = "see that it answers and is a registry's, or say by --kind mcp that it is a server itself"
 _SERVER_KEYS = ("qualifiedName", "displayName")
 """Of Smithery's entries."""
 MAX_PAGES = 500
@@ -113,9 +114,10 @@ async def _page(client: httpx.AsyncClient, address: httpx.URL) -> Any:
         answer.raise_for_status()
         return answer.json()
     except httpx.HTTPError as error:
-        raise UsageError(f"The list of servers {address} cannot be read ({error or type(error).__name__}).") from error
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UsageError(f"The list of servers {address} cannot be read ({reason}); {REMEDY}.") from error
     except ValueError as error:
-        raise UsageError(f"The list of servers {address} is not JSON.") from error
+        raise UsageError(f"The list of servers {address} is not JSON; {REMEDY}.") from error
 
 
 def _following(page: Any) -> dict[str, str]:

@@ -90,6 +90,8 @@ def kind_of_file(path: Path) -> Literal["prd", "tool_docs", "servers"]:
         return "prd"
     document = answer_of(read_document(path, "theme source"))
     if isinstance(document, Mapping):
+        if "mcpServers" in document:
+            raise UsageError(f"{path} is a client's configuration; add its servers one by one: themes add -- COMMAND.")
         if isinstance(document.get("servers"), list) or "serverInfo" in document:
             return "servers"
         if isinstance(document.get("paths"), Mapping) or tools_in(document) is not None:

@@ -288,7 +288,7 @@ def test_a_source_is_told_from_what_a_person_writes(tmp_path: Path) -> None:
     assert server == McpThemeSource(command=("uvx", "mcp-server-time"), name="Clock")
     told = guess_source(["https://example.org/mcp"], headers={"X-Key": "${KEY}"})
     assert told == McpThemeSource(address="https://example.org/mcp", name="example.org", headers={"X-Key": "${KEY}"})
-    for content in ('{"a": 1}', "[1, 2]", '"text"', "no json"):
+    for content in ('{"a": 1}', "[1, 2]", '"text"', "no json", '{"mcpServers": {}}'):
         (tmp_path / "odd.json").write_text(content)
         with pytest.raises(UsageError, match=r"odd\.json"):
             guess_source([str(tmp_path / "odd.json")])
@@ -405,3 +405,14 @@ async def test_a_live_source_that_is_away_stops_no_other_and_gives_what_it_gave_
     again = await collect_all(Settings(workspace=workspace, themes=(away, paper)))
     assert [theme.id for theme in again.themes] == ["harbour_log", "tides"]
     assert again.notes[0].endswith("What it gave before is used: tides.")
+
+
+async def test_an_added_file_that_is_gone_stops_nothing_and_one_of_the_settings_is_a_mistake(tmp_path: Path) -> None:
+    papers = [PrdThemeSource(path=tmp_path / f"{name}.md") for name in ("a", "b")]
+    (tmp_path / "a.md").write_text("# Harbour log\n\nA log of all ships that call at a harbour.\n")
+    add_source(tmp_path, papers[1])
+    found = await collect_all(Settings(workspace=tmp_path, themes=(papers[0],)))
+    assert [theme.id for theme in found.themes] == ["harbour_log"]
+    assert "There is no PRD" in found.notes[0]
+    with pytest.raises(UsageError, match="There is no PRD"):
+        await collect_all(Settings(workspace=tmp_path, themes=tuple(papers)))
