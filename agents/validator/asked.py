@@ -16,7 +16,7 @@ from agent_world.agents.synthesizer.words import column_words, plural, singular,
 from agent_world.agents.synthesizer.world import WRITES, Action, World
 from agent_world.agents.validator.literals import own_arguments, states
 from agent_world.agents.validator.replay import Call
-from agent_world.agents.validator.request_words import DONE, Kind
+from agent_world.agents.validator.request_words import DONE, OTHERWISE, Kind
 from agent_world.agents.validator.requests import Request, requests_of
 from agent_world.schema import RowChange, Task
 
@@ -24,6 +24,8 @@ _KIND: dict[str, Kind] = {"added": "add", "removed": "remove", "changed": "set"}
 _MANY = re.compile(r"\b(all|each|every|both|any|those|these|them|their|whichever|everything|everyone)\b", re.IGNORECASE)
 _STOP = re.compile(r"\b(of|for|among|in|from|where|linked|belong\w*|and (?:tell|report|say|give|then|let|state))\b")
 _ID = r"[\w#][\w#.-]*\w|\d"
+_LIST = r"[\w#.-]*\d[\w.-]*(?:,? and |, )(?:[\w#.-]*\d[\w.-]*(?:,? and |, |(?=\W|$)))+"
+"""Several keys, one after another."""
 _HEAD = r"(?:^ *|, | and )(?:the |both |all |these |those |our |my )*"
 _LISTED = (
     r"(?: (?:with|whose|that has|that have|having)(?: the)?(?: \w+){0,3}? (?:IDs?|keys?|numbers?|codes?)(?: is| are)?)?"
@@ -41,6 +43,10 @@ def requested_fault(world: World, task: Task, calls: Sequence[Call]) -> str:
     sure = [request for request in asked if not request.conditional]
     if sure and not changes:
         return f"the question says {sure[0].said!r}, and the gold solution changes nothing"
+    if asked and not changes and _either_way(world, task):
+        return (
+            "the question asks for a change whether its condition holds or not, and the gold solution changes nothing"
+        )
     made = Made(world, changes, calls, own_arguments(world, task))
     if not changes or made.free:
         return ""
@@ -54,6 +60,13 @@ def requests_in(world: World, task: Task) -> list[Request]:
     nouns = [noun for table in world.tables for noun in (singular(table), plural(table))]
     deeds = [verb_of(action) for action in world.operations]
     return requests_of(task.question, nouns, deeds, _of_data(world))
+
+
+def _either_way(world: World, task: Task) -> bool:
+    """Whether changes are asked for on both sides of an `otherwise`."""
+    sides = OTHERWISE.split(task.question, maxsplit=1)
+    parts = [task.model_copy(update={"question": side.strip(" ,;:.")}) for side in sides]
+    return len(parts) == 2 and all(requests_in(world, part) for part in parts)
 
 
 def _of_data(world: World) -> set[str]:
@@ -135,11 +148,32 @@ def _left_out(made: Made, sure: Sequence[Request]) -> str:
     for request in (r for r in sure if r.order):
         if request.kinds & done == {"set"} and made.cells and not _touches(made, request):
             return f"nothing is done for {request.text.strip()[:60]!r}"
+        if request.kinds & done == {"set"} and _other_rows(made, request):
+            return _other_rows(made, request)
         if request.kinds == {"remove"}:
             gone = {change.key for change in made.changes if change.kind == "removed"}
             missing = sorted(_named(made, request) - gone)
             if missing:
                 return f"the question says {request.said!r} of {missing[0]}, which is not removed"
+    return ""
+
+
+def _other_rows(made: Made, request: Request) -> str:
+    """A key that the request for a change of cells names, of a table whose other rows are changed; or one of a list of
+    keys of which only some are."""
+    changed = {(c.table, c.key) for c in made.changes}
+    for table in sorted({c.table for c in made.aimed if c.kind == "changed"}):
+        keys = {value_text(k): key_text(k) for k in made.world.values(table, made.world.tables[table].primary_key)}
+        coded = {key for key in keys if any(c.isdigit() for c in key) and any(c.isalpha() for c in key)}
+        named = [keys[word] for word in re.findall(_ID, request.text) if word in coded]
+        listed = [set(re.findall(_ID, found[0])) & coded for found in re.finditer(_LIST, request.text)]
+        missing = [
+            keys[key] for part in listed if len(part) > 1 for key in sorted(part) if (table, keys[key]) not in changed
+        ]
+        if named and not any((table, key) in changed for key in named):
+            missing = named
+        if missing:
+            return f"the question says {request.said!r} of {missing[0]}, which is not changed"
     return ""
 
 

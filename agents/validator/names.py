@@ -7,7 +7,8 @@ from agent_world.agents.synthesizer.world import World
 
 _GENERAL = """
     i id ids json iso usd eur gbp utc gmt am pm ok tv us uk eu url csv sql faq english boolean please thanks hi hello
-    dear mr mrs ms dr true false yes no none null north south east west christmas easter
+    dear team sir madam support all folks everyone mr mrs ms dr true false yes no none null
+    north south east west christmas easter
     monday tuesday wednesday thursday friday saturday sunday
     january february march april may june july august september october november december
     jan feb mar apr jun jul aug sep sept oct nov dec

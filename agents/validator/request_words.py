@@ -78,9 +78,9 @@ TELLING: Final = re.compile(
 SUM: Final = re.compile(r" (?:up|together)\b| the (?!.* to ).* (?:of|and) ")
 TOLD: Final = re.compile(r" (?:the |its |a |all )?(?:number|count|total|list|sum|names?|titles?|mean|average)\b")
 PLACE: Final = _pattern(
-    r"""(?: ^ | (?<=[,;:(])\ * | \b(?: and | then | [Pp]lease | [Kk]indly | also | to | you | just | now | or | but
-    | otherwise | else | afterwards | finally | next | not | so | first | must | should | let's | let\ us | case
-    | any\ other | is | are | by ) \  ) ["'“]?"""
+    r"""(?: ^ | (?<=[,;:(])\ * | \b(?: and | then | [Pp]lease | [Kk]indly | also | to | (?<!before\ )(?<!after\ ) you
+    | just | now | or | but | otherwise | else | afterwards | finally | next | so | first | must | should | let's
+    | let\ us | case | any\ other | is | are | by ) \  ) ["'“]?"""
 )
 """What stands before an order; `to` and `is` (`if it is, delete`) as well."""
 STRONG: Final = _pattern(
@@ -105,6 +105,15 @@ WISH: Final = _pattern(
     | \b(?: I | we )\ want\b [^.!?;]{{1,120}}? \ to\ (?: have | be | become | read | get | show )
     (?! \ (?: {_FORM} | in | as )\b )
     | \b(?: needs? | requires? )\ (?: changing | updating | deleting | removing | correcting | adjusting | fixing )\b"""
+)
+GERUND: Final = _pattern(
+    r"""\b(?: by | mind | after | start | begin )\ (?: deleting | erasing | removing | cancell?ing | adding | creating
+    | inserting | registering | setting | changing | updating | editing | correcting | modifying | marking | moving
+    | renaming | replacing | assigning | raising | lowering | increasing | reducing )\b"""
+)
+PASSIVE: Final = _pattern(
+    rf"""^(?: could | can | would | will )\ (?! you\b | I\b | we\b ) [^.!?;]{{1,160}}?
+    \ be\ (?: {" | ".join(DONE)} )\b"""
 )
 NEW: Final = _pattern(
     r"""\b(?: need | needs | get | gets | want | wants | like | have\ to\ have | has\ to\ have | should\ have
@@ -142,4 +151,8 @@ CONDITION: Final = _pattern(
     re.IGNORECASE,
 )
 """With these a request may come to nothing."""
+OTHERWISE: Final = re.compile(
+    r"\b(?:otherwise|or else|else|if not|when not|in any other case|where not)\b", re.IGNORECASE
+)
+"""Says what is to be done where a condition does not hold."""
 SENTENCE: Final = re.compile(r"(?<=[.!?])[\"'”)]? +(?=[\"'“(]?[A-Z0-9])")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from agent_world.agents.validator import request_words as words
 from agent_world.agents.validator.request_words import Kinds
 
-_WISHES = (words.WISH, words.NEW, words.RULE, words.AWAY, words.NEEDED, words.STATE)
+_WISHES = (words.WISH, words.NEW, words.RULE, words.AWAY, words.NEEDED, words.STATE, words.GERUND, words.PASSIVE)
 _KINDS = {words.NEW: words.ADD, words.NEEDED: words.ADD, words.AWAY: words.REMOVE | words.SET}
 
 

@@ -24,6 +24,7 @@ pytestmark = [
 
 LOOK = ("get_book", {"book_id": "B003"})
 NINE = ("update_book_copies", {"book_id": "B003", "copies": 9})
+OTHER = ("update_book_copies", {"book_id": "B004", "copies": 9})
 GONE = ("delete_loan", {"loan_id": 17})
 READER = ("get_member", {"member_id": "M01"})
 
@@ -63,6 +64,11 @@ FALSE = [
         ("list_loans_by_member", {"member_id": "M07"}), GONE], "of 19, which is not removed"),
     ("Delete loan 17, not loan 19; when was that lent?", [
         ("delete_loan", {"loan_id": 19}), GONE], "2 rows of loans are changed"),
+    ("Set the copies of B003 and B004 to 9. Who wrote B003?", [LOOK, OTHER], "of B003, which is not changed"),
+    ("Set the copies of B003 to 9. Who wrote B004?", [LOOK, OTHER], "of B003, which is not changed"),
+    ("If B003 has less than 4 copies, set them to 9, otherwise delete loan 17. Who wrote it?", [
+        LOOK, READER, LOOK, ("get_book", {"book_id": "B001"}), ("list_loans_by_member", {"member_id": "M04"}), LOOK],
+        "whether its condition holds or not"),
     ("Which books of Jane Austen have 9 copies: who wrote B003?", [NINE], "asks for no change"),
     ("Set the pages of book B003 to 9; who wrote it?", [NINE], "nothing is done for 'set the pages"),
     ("Who wrote book B003, as Zebedee Quux asked?", [LOOK], "'Zebedee' in the question"),

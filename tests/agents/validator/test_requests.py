@@ -39,6 +39,9 @@ Set up a change request for M01.
 Quick favour: Delete loan 17.
 I need you to clear out the loans of M01.
 Update member Ada: her level is now adult.
+Would you mind setting the copies of B003 to 9?
+Could the copies of B003 be changed to 9?
+Start by deleting loan 17.
 Hand over all loans of M01 to M02.
 """
 NOT_ASKED = """
@@ -71,6 +74,8 @@ Set aside the horror books: how many are left?
 I need a list with the titles of the loans of M01.
 Who wrote "Delete the Past"?
 Draw a lot and tell me what it is.
+Who wrote B003? Do not delete it.
+Before you delete anything, tell me who wrote B003.
 I would like to have the mean fine of the loans that have the 'late' flag set to true.
 """
 
