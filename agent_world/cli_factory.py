@@ -89,7 +89,7 @@ def complexify(
             if done.left_out:
                 left = "; ".join(done.left_out)
                 deps.progress.say(
-                    f"Left out, as {environment} has tools: {left}. Mined anew, its theme gets them first."
+                    f"Left out, as {environment} has tools: {left}. Mined anew, it gets them before its tools."
                 )
 
     _in_workspace(settings, work)

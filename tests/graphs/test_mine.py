@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import socket
 from collections.abc import AsyncIterator
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ from agent_world.memory.store import Bundle
 from agent_world.schema import Dropped, Theme
 from agent_world.settings import PrdThemeSource, RoleConfig, Settings, ToolDocsThemeSource
 from tests.openai_server import Fault, Reply, ScriptedServer, scripted_openai
+from tests.tools.web.sites import free_port
 from tests.worlds import make_library
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "themes"
@@ -26,9 +26,7 @@ STARS = ToolDocsThemeSource(path=EXAMPLES / "star_wars_companion.json")
 
 
 def settings(workspace: Path, **mining: int) -> Settings:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     web = {"serve_examples": True, "port": port, "allow_private": True}
     web["search"] = f"http://127.0.0.1:{port}/search?q={{query}}"
     rounds = {"rounds": 1, "pages": 0}

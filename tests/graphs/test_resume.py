@@ -3,7 +3,6 @@
 import json
 import operator
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from typing_extensions import TypedDict
 
 from agent_world.graphs.deps import open_deps, unfinished
 from agent_world.settings import Settings
+from tests.tools.web import sites
 from tests.worlds import make_library
 
 SYNTHESIS = """
@@ -58,9 +58,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return sites.free_port()
 
 
 def start(source: str, *arguments: object) -> "subprocess.Popen[str]":

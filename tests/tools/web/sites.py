@@ -1,5 +1,6 @@
 """A small real HTTP server on loopback, whose pages a test writes out, and which remembers what was asked."""
 
+import random
 import socket
 import threading
 import time
@@ -26,9 +27,12 @@ class Site:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Below those that connections going out get by chance, so that it is still free a moment later."""
+    while True:
+        port = random.randrange(20_000, 30_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @contextmanager
