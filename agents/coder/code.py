@@ -174,7 +174,7 @@ def _aggregate(data: Data, design: Design) -> Lines:
         *_group(data, design),
         f'values = [row["{column}"] for row in rows{_known(design)}]',
         "if not values:",
-        f'    raise ToolError("not_found", "No {words(column or "")} is known of such {nouns(design.table)}.")',
+        f'    raise ToolError("not_found", "There are no {nouns(design.table)} with a known {words(column or "")}.")',
         f'return {{"value": {value}}}',
     ]
 

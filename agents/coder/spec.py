@@ -1,11 +1,12 @@
 """How a designed tool looks from outside: description, JSON Schemas, annotations, and what it does to the data."""
 
+import re
 from typing import Any
 
 from agent_world.agents.coder.candidates import measures
 from agent_world.agents.coder.data import Data, decimals
 from agent_world.agents.coder.design import Design, link_of, numbered_key
-from agent_world.agents.coder.words import article, listed, noun, nouns, role, words
+from agent_world.agents.coder.words import article, its, listed, noun, nouns, own, role, words
 from agent_world.schema import Column, Operation, Table, ToolAnnotations, ToolSpec
 
 MOST = 10
@@ -15,6 +16,8 @@ TOP = 5
 SHOWN = 4
 """Most columns of a row in a list: enough to choose by; the getter has the rest."""
 ENUM = 15
+NAMES = re.compile(r"(^|_)(name|title)$")
+"""Columns that people call a row by, also where two rows share a name."""
 Schema = dict[str, Any]
 PAGED = ("search", "list", "related")
 
@@ -45,7 +48,9 @@ def shown(data: Data, design: Design) -> tuple[str, ...]:
     numbers = measures(data, table)
     others = [c.name for c in table.columns if c.name != design.by and c.values]
     more = [] if design.kind == "top" else [*links[:1], *numbers[:1], *others[:1], *links[1:], *numbers[1:]]
-    return tuple(dict.fromkeys(name for name in [*firm, *more] if name))[: SHOWN if design.kind != "top" else 3]
+    called = [c.name for c in table.columns if c.type == "string" and NAMES.search(c.name)] if not table.label else []
+    most = (SHOWN if design.kind != "top" else 3) + len(called[:2])
+    return tuple(dict.fromkeys(name for name in [firm[0], *called[:2], *firm[1:], *more] if name))[:most]
 
 
 def joined_name(design: Design) -> str:
@@ -59,8 +64,8 @@ def joined_name(design: Design) -> str:
 
 
 def describe(data: Data, design: Design) -> str:
-    table, column = design.table, words(design.column or "")
-    one, many, key = noun(table), nouns(table), words(design.key)
+    table, column = design.table, own(design.table, design.column) if design.column else ""
+    one, many, key = noun(table), nouns(table), own(table, design.key)
     by = words(role(design.by)) if design.link and design.by else words(design.by or "")
     rows = f"Returns at most {MOST} at a time with {_columns(data, design)}; `total` counts all."
     only = f" Optionally only those of one {by}." if design.by else ""
@@ -100,7 +105,7 @@ def _describe_write(data: Data, design: Design, one: str, many: str, key: str, c
 
 
 def _columns(data: Data, design: Design) -> str:
-    return listed(tuple(words(name) for name in shown(data, design)))
+    return listed(tuple(own(design.table, name) for name in shown(data, design)))
 
 
 def places(data: Data, design: Design) -> int:
@@ -141,10 +146,10 @@ def _whole(description: str, least: int, most: int | None, default: int) -> Sche
 def _argument(data: Data, design: Design, part: str) -> Schema:
     table, one = design.table, noun(design.table)
     if part == "query":
-        text = f"Text that the {words(design.column or '')} contains; case does not matter."
+        text = f"Text that the {own(table, design.column or '')} contains; case does not matter."
         return {"type": "string", "minLength": 1, "description": text}
     if part == "key":
-        return _typed(table.column(design.key), f"The {words(design.key)} of the {one}.")
+        return _typed(table.column(design.key), f"The {own(table, design.key)} of the {one}.")
     if part == "by":
         column = table.column(design.by or "")
         text = f"The {words(column.name)} of the {nouns(table)}."
@@ -153,10 +158,11 @@ def _argument(data: Data, design: Design, part: str) -> Schema:
         assert design.link is not None
         parent = data.table(design.link.table)
         end = "now" if part == "from" else "afterwards"
-        return _typed(parent.column(design.link.target), f"The {words(design.link.target)} they belong to {end}.")
+        of = f"{words(role(design.link.column))} that the {nouns(table)} belong to"
+        return _typed(parent.column(design.link.target), f"The {own(parent, design.link.target)} of the {of} {end}.")
     column = table.column(part.removeprefix("new:") if part != "value" else design.column or "")
-    new = "The new" if part == "value" else "Its"
-    return _typed(column, f"{new} {words(column.name)}.") | _limits(data, table, column)
+    said = f"The new {own(table, column.name)}." if part == "value" else its(table, column.name)
+    return _typed(column, said) | _limits(data, table, column)
 
 
 def _typed(column: Column, description: str) -> Schema:

@@ -1,5 +1,6 @@
 """How tables, columns and values are called in names and descriptions of tools."""
 
+from agent_world.agents.units import unit_of
 from agent_world.schema import Table
 from agent_world.tools.tables import plural, singular
 
@@ -10,6 +11,11 @@ WORDS = {
     "qty": "quantity", "avg": "average", "temp": "temperature", "mpg": "miles per gallon", "km2": "square kilometres",
 }  # fmt: skip
 """Short forms that tables use, as descriptions say them."""
+NOT_COUNTED = {
+    "average", "mean", "lowest", "highest", "largest", "smallest", "min", "max", "total", "most", "least", "number",
+    "status", "address", "class", "gross", "series", "species", "minutes", "seconds", "hours", "thousands", "millions",
+}  # fmt: skip
+"""Words of columns that are plural, or numbers, and yet count nothing."""
 ENDINGS = ("_id", "_code", "_key", "_number", "_name")
 VAGUE = {"id", "code", "key", "name", "number", "no", "title"}
 TAKEN = {
@@ -45,8 +51,36 @@ def is_summary(table: Table) -> bool:
 
 
 def words(column: str) -> str:
-    """`book_id` -> `book ID`."""
-    return " ".join(WORDS.get(part, part) for part in column.split("_") if part).replace(" code code", " code")
+    """`book_id` -> `book ID`, `height_in` -> `height in inches`."""
+    unit = unit_of(column)
+    parts = [part for part in column.split("_") if part]
+    said = [WORDS.get(part, part) for part in (parts[:-1] if unit else parts)]
+    return " ".join([*said, *(["in", unit] if unit else [])]).replace(" code code", " code")
+
+
+def own(table: Table, column: str) -> str:
+    """What a column is called beside its row: `loan_id` of a loan is its ID, `genre` of a genre its name, and `films`
+    of a genre the number of films."""
+    if column == one(table):
+        return "name" if table.column(column).type == "string" else "number"
+    if counts(table, column):
+        return f"number of {words(column)}"
+    return words(column.removeprefix(f"{one(table)}_"))
+
+
+def counts(table: Table, column: str) -> bool:
+    """Whether a column counts what it is called by: an integer, called by a plural."""
+    first, last = column.split("_")[0], column.rpartition("_")[2]
+    plain = singular(last) != last and first not in NOT_COUNTED and last not in NOT_COUNTED
+    return plain and table.column(column).type == "integer" and unit_of(column) is None
+
+
+def its(table: Table, column: str) -> str:
+    """A sentence on a value that a row gets."""
+    head, _, last = column.rpartition("_")
+    if last == "by" and head:
+        return f"Who {words(head)} it."
+    return f"The {own(table, column)}." if counts(table, column) else f"Its {own(table, column)}."
 
 
 def role(column: str) -> str:

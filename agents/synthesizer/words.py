@@ -5,6 +5,7 @@ from typing import Any
 
 from agent_world.agents.synthesizer.derived import bare, superlative, tokens
 from agent_world.agents.synthesizer.world import World
+from agent_world.agents.units import UNITS, unit_of
 
 EXPANSIONS = {
     "dep": "departure", "arr": "arrival", "lat": "latitude", "lon": "longitude", "long": "longitude",
@@ -20,19 +21,6 @@ EXPANSIONS = {
     "fl": "fuel", "acq": "acquisition",
 }  # fmt: skip
 """Common short forms, expanded as whole words of a column name."""
-UNITS = {
-    "km": "kilometres", "km2": "square kilometres", "kg": "kilograms", "g": "grams", "mg": "milligrams",
-    "cm": "centimetres", "mm": "millimetres", "m": "metres", "usd": "US dollars", "eur": "euros",
-    "kcal": "kilocalories",
-    "mph": "miles per hour", "kmh": "kilometres per hour", "lb": "pounds", "lbs": "pounds", "ft": "feet",
-    "miles": "miles", "thousands": "thousands", "millions": "millions", "in": "inches",
-}  # fmt: skip
-"""Last words of column names that are units, as they are said."""
-MEASURED_IN_INCHES = {
-    "height", "width", "length", "depth", "diameter", "thickness", "reach", "wingspan", "snow", "snowfall", "rain",
-    "rainfall", "precipitation", "tallest", "shortest", "longest", "widest", "deepest", "size", "waist", "chest",
-}  # fmt: skip
-"""What comes before an `in` that is no preposition."""
 FUNCTIONS = {"max": "highest", "min": "lowest", "mean": "average", "sum": "total"}
 SAME_PLURAL = {"species", "series", "aircraft", "news", "fish", "sheep"}
 IRREGULAR = {
@@ -90,8 +78,8 @@ def column_words(column: str) -> str:
     """`dep_delay` -> `departure delay`."""
     *head, last = [part for part in column.split("_") if part] or [column]
     words = [EXPANSIONS.get(part, part) for part in head]
-    unit = bool(head) and last in UNITS and (last != "in" or head[-1] in MEASURED_IN_INCHES)
-    words += ["in", UNITS[last]] if unit else [EXPANSIONS.get(last, last)]
+    unit = unit_of("_".join([*head, last]))
+    words += ["in", unit] if unit else [EXPANSIONS.get(last, last)]
     text = " ".join(words)
     return text.removesuffix(" code code") + " code" if text.endswith(" code code") else text
 

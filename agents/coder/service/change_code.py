@@ -27,7 +27,7 @@ from agent_world.agents.coder.service.details import (
 )
 from agent_world.agents.coder.service.real import Real
 from agent_world.agents.coder.service.rule import rule_of
-from agent_world.agents.coder.words import article, listed, noun, nouns, words
+from agent_world.agents.coder.words import article, listed, noun, nouns, own, role, words
 from agent_world.schema import Operation, Table
 
 Lines = list[str]
@@ -63,10 +63,11 @@ def write_change(real: Real, data: Data, change: Change, details: Details, seed:
 def describe(real: Real, change: Change) -> str:
     """In our own words: only what it does here."""
     one, verb = noun(change.table), real.words[0]
-    said = [f"{verb.capitalize()} {_what(change)}, by its {words(change.table.primary_key)}."]
+    moved = f" to another {words(role(next(iter(change.sets.values()))))}" if change.differ else ""
+    said = [f"{verb.capitalize()} {_what(change)}{moved}, by its {own(change.table, change.table.primary_key)}."]
     said += said_of(change)
     said += _conditions(change)
-    if change.after is not None:
+    if isinstance(change.after, str):
         said.append(f"Its {words(change.status or '')} becomes {shown_state(change.after)}.")
     kept = [words(name) for name in (*change.choices, *_unkept(change))]
     if kept:
@@ -120,6 +121,8 @@ def _inputs(real: Real, change: Change) -> dict[str, Schema]:
 def _called(change: Change, name: str) -> str:
     if name in change.differ or name in change.later:
         return f"new {day_words(change.sets[name]) if name in change.dates else words(change.sets[name])}"
+    if name == change.key:
+        return f"{own(change.table, change.table.primary_key)} of the {noun(change.table)}"
     return day_words(change.sets[name]) if name in change.dates else words(name)
 
 
@@ -148,7 +151,9 @@ def _kind(change: Change, name: str) -> Schema:
 
 def _body(change: Change, details: Details) -> Lines:
     find = _find(change.table, change.key)
-    lines = [f"row = {find}", f"{details.helper}(row)  # every table that is needed can be read, before any is written"]
+    lines = [f"row = {find}"]
+    if details.whole:
+        lines.append(f"{details.helper}(row)  # every table that is needed can be read, before any is written")
     lines += state_lines(change)
     for name, options in change.choices.items():
         lines.append(f'_checked("{name}", {name}, str, choices={list(options)!r})')
@@ -156,7 +161,7 @@ def _body(change: Change, details: Details) -> Lines:
     lines += _references(change)
     lines += _chosen(change, change.parts) if change.parts else []
     lines += _new_rows(change.parts, change.swap) if change.parts and change.swap else []
-    return [*lines, *_writes(change), f"return {details.helper}({find})"]
+    return [*lines, *_writes(change), f"return {details.helper}({find})" if details.whole else f"return {find}"]
 
 
 def _find(table: Table, argument: str) -> str:

@@ -139,7 +139,6 @@ def said_of(change: Change) -> Lines:
     elif change.after is not None:
         said.append(f"Fails with wrong_state where its {status} is '{change.after}' already.")
     said += [f"Fails with wrong_state where its {day_words(column)} is set already." for column in change.empty]
-    said += [f"The new {words(change.sets[name])} must differ from the present one." for name in change.differ]
     said += [f"The new {day_words(change.sets[name])} must be later than the present one." for name in change.later]
     said += said_of_order(change.ordered)
     return [*said, *said_of_limit(change.table, change.limit)]

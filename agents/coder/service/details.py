@@ -9,7 +9,7 @@ from agent_world.agents.coder.cases import Case, checked, unknown
 from agent_world.agents.coder.data import Data, Row
 from agent_world.agents.coder.draft import UnitTest, WrittenTool
 from agent_world.agents.coder.service.real import Real, keyed, part_name, parts, related
-from agent_world.agents.coder.words import article, listed, noun, one, words
+from agent_world.agents.coder.words import article, listed, noun, one, own, words
 from agent_world.schema import Column, ForeignKey, Operation, Origin, Table, ToolAnnotations, ToolSpec
 from agent_world.tools.sql import sql_name
 
@@ -30,6 +30,11 @@ class Details:
     @property
     def helper(self) -> str:
         return f"_{one(self.table)}_details"
+
+    @property
+    def whole(self) -> bool:
+        """Whether there is more to show than the row."""
+        return bool(self.inner or self.lists)
 
     @property
     def tables(self) -> list[str]:
@@ -111,12 +116,12 @@ def plan_details(real: Real, data: Data) -> Details | None:
         return None
     table = keyed(data, real.required[0])
     details = details_of(data, table, real.spec.description) if table else None
-    return details if details and (details.inner or details.lists) else None
+    return details if details and details.whole else None
 
 
 def write_details(real: Real, data: Data, details: Details, seed: int) -> WrittenTool:
     table, argument = details.table, real.required[0]
-    key = words(table.primary_key)
+    key = own(table, table.primary_key)
     text = f"Get {article(noun(table))} by its {key}{_with(details)}. Fails with not_found for an unknown {key}."
     operation = Operation(
         kind="get",

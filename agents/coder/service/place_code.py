@@ -18,7 +18,7 @@ from agent_world.agents.coder.service.place_tests import place_cases
 from agent_world.agents.coder.service.real import Real
 from agent_world.agents.coder.service.rule import rule_of_new
 from agent_world.agents.coder.spec import choices, least
-from agent_world.agents.coder.words import article, listed, noun, words
+from agent_world.agents.coder.words import article, its, listed, noun, own, words
 from agent_world.schema import Operation
 
 Lines = list[str]
@@ -52,7 +52,7 @@ def describe(real: Real, place: Place) -> str:
     table, one = place.table, noun(place.table)
     said = [f"{real.words[0].capitalize()} {article(one)}."]
     if place.prefix is not None:
-        said.append(f"It gets the next {words(table.primary_key)}.")
+        said.append(f"It gets the next {own(table, table.primary_key)}.")
     values = {name: value for name, value in place.fixed.items() if value is not None}
     starts = [f"{words(name)} {shown_state(value)}" for name, value in values.items()]
     if starts:
@@ -67,7 +67,7 @@ def _inputs(real: Real, data: Data, place: Place) -> dict[str, Schema]:
     found: dict[str, Schema] = {}
     for name in real.required:
         column, said = place.sets[name], " ".join(str(real.parameters[name].get("description", "")).split())
-        text = said or f"Its {day_words(column) if name in place.dates else words(column)}."
+        text = said or (f"The {day_words(column)}." if name in place.dates else its(place.table, column))
         if name in place.dates:
             day = "" if "YYYY" in text else ", as YYYY-MM-DD"
             found[name] = {"type": "string", "format": "date", "description": f"{text.rstrip('.')}{day}."}

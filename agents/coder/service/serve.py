@@ -62,7 +62,7 @@ class _Writer:
         else:
             details = self.wholes.get(plan.table.name) or details_of(self.data, plan.table)
             tool = write_change(real, self.data, plan, details, self.seed)
-            if tool is not None:
+            if tool is not None and details.whole:
                 self.used[plan.table.name] = details
         if tool is not None:
             self.plans.append(plan)

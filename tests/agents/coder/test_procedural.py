@@ -16,10 +16,11 @@ import pytest
 from agent_world.agents.coder.data import read_data
 from agent_world.agents.coder.mutate import mutation_score
 from agent_world.agents.coder.procedural import ProceduralCoder
+from agent_world.agents.coder.words import own
 from agent_world.graphs.deps import open_deps
 from agent_world.graphs.write_tools import write_tools
 from agent_world.memory.store import Bundle
-from agent_world.schema import ToolSpec, ToolVerdict
+from agent_world.schema import Column, ToolSpec, ToolVerdict
 from agent_world.settings import Settings
 from agent_world.tools.files import unpack
 from agent_world.tools.runtime import Instance, Runtime
@@ -98,6 +99,18 @@ def test_schemas_are_typed_closed_and_described(library: Bundle) -> None:
     assert specs(library)["list_books_by_genre"].input_schema["properties"]["genre"]["enum"][0] == "adventure"
     assert specs(library)["update_book_copies"].input_schema["properties"]["copies"]["minimum"] == 0
     assert "loan_id" not in specs(library)["place_loan"].input_schema["properties"]
+
+
+def test_columns_are_called_what_a_person_calls_them(library: Bundle) -> None:
+    books = read_data(library).table("books").model_copy(update={"name": "genres", "columns": (
+        Column(name="genre", type="string"), Column(name="genre_id", type="integer"),
+        Column(name="books", type="integer"), Column(name="mean_height_in", type="number"),
+        Column(name="checked_in", type="string"), Column(name="weight_kg", type="number"),
+        Column(name="hours_spent", type="number"),
+    )})  # fmt: skip
+    assert [own(books, column.name) for column in books.columns] == [
+        "name", "ID", "number of books", "mean height in inches", "checked in", "weight in kilograms", "hours spent"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("most", [5, 12])
