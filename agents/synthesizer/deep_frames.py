@@ -57,7 +57,7 @@ BEST_FOLD: Final = (
 )
 TELL: Final = (
     "[tell me|please tell me|let me know|please let me know|find out|please find out|work out|I need to know] {what}.",
-    "[I would like to know|I want to know|I'd like to know|say|report|please report] {what}.",
+    "[I would like to know|I want to know|I'd like to know|state|report|please report] {what}.",
     "[can you tell me|could you tell me|could you find out|can you work out|do you know] {what}?",
 )
 """Of noun phrases like `its name and how many loans there are`."""

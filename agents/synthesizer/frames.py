@@ -202,7 +202,6 @@ PARENT = (
     "the {noun} of {of}",
     "the {noun} of {of}",
     "the {noun} that {of} belongs to",
-    "the {noun} linked to {of}",
 )
 PARENT_AS = (
     "the {role} {noun} of {of}",

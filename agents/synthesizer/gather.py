@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from agent_world.agents.synthesizer.derived import superlative
 from agent_world.agents.synthesizer.meaning import Group, Measure, Subject, Where
 from agent_world.agents.synthesizer.moves import statable
 from agent_world.agents.synthesizer.script import Given, Script, Site, said
@@ -192,7 +193,7 @@ def _containing(script: Script, action: Action, sizes: tuple[int, int], rng: ran
 def _top(script: Script, action: Action, sizes: tuple[int, int], rng: random.Random) -> Many | None:
     """The first so many by a column, where the next one is clearly behind."""
     column = action.operation.column
-    if action.operation.function != "top" or column is None:
+    if action.operation.function != "top" or column is None or superlative(column):
         return None
     arguments: dict[str, Given] = {}
     where: tuple[Where, ...] = ()
@@ -208,6 +209,7 @@ def _top(script: Script, action: Action, sizes: tuple[int, int], rng: random.Ran
     lengths = [
         n for n in range(max(2, sizes[0]), min(sizes[1], PAGE, len(ordered) - 1) + 1)
         if len({r[column] for r in ordered[: n + 1]}) == n + 1
+        and all(script.world.clear_cell(action.table.name, column, r) for r in ordered[: n + 1])
     ]  # fmt: skip
     if not lengths:
         return None

@@ -145,7 +145,8 @@ class Naming:
         if measure.kind == "children":
             role = self.words.role(measure.table, measure.link)
             by_sign = frames.HAVE_CHILDREN_AS if role else frames.HAVE_CHILDREN
-            return self.form(by_sign[where.comparison], **slots, children=plural(measure.table), role=role)
+            children = singular(measure.table) if where.value == 1 else plural(measure.table)
+            return self.form(by_sign[where.comparison], **slots, children=children, role=role)
         if measure.kind == "parent":
             role = self.role(table, measure.link)
             test = self.form(frames.TEST[where.comparison], value=value)

@@ -159,7 +159,7 @@ class Values:
     def _compared(self, table: str, column: str, test: p.Test) -> str:
         words, value = self.field(table, column), value_text(test.value)
         if test.comparison in frames.TEXTS:
-            many = words.endswith("s") and not words.endswith(NOT_COUNTED)
+            many = words.endswith("s") and not words.endswith((*NOT_COUNTED, "ss", "us", "is"))
             texts = (frames.PLURAL_TEXTS if many else frames.TEXTS)[test.comparison]
             return self.pick(texts, words=words, a_words=article(words), value=value)
         if isinstance(test.value, bool):

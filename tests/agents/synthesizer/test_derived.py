@@ -9,8 +9,9 @@ import pytest
 from agent_world.agents.synthesizer.derived import Derived, hinted, superlative
 from agent_world.agents.synthesizer.draft import Draft
 from agent_world.agents.synthesizer.graph import build_tool_graph
-from agent_world.agents.synthesizer.meaning import Measure, Subject
+from agent_world.agents.synthesizer.meaning import Measure, Subject, Where
 from agent_world.agents.synthesizer.measures import rankable, ranked, value_of
+from agent_world.agents.synthesizer.naming import Naming
 from agent_world.agents.synthesizer.proposals import draft_of, propose
 from agent_world.agents.synthesizer.sources import numeric
 from agent_world.agents.synthesizer.wording import Wording
@@ -103,6 +104,12 @@ def all_given(chain: Chain) -> bool:
 
 def tools_of(draft: Draft) -> list[str]:
     return [step.tool for step in draft.solution.steps] if isinstance(draft.solution, Chain) else []
+
+
+def test_one_is_said_of_one_thing(room: World) -> None:
+    where = Where("", 1, comparison=">", measure=Measure("children", table="sales", link="car"))
+    said = {Naming(room, random.Random(seed), hidden=False).have("cars", where) for seed in range(9)}
+    assert said == {"have more than 1 sale", "have over 1 sale"}
 
 
 def test_rows_compared_are_called_alike(room: World) -> None:
