@@ -98,8 +98,8 @@ async def _attempt(work: Work, deps: Deps) -> Outcome:
 
 
 def spent_by(deps: Deps) -> tuple[Spent, ...]:
-    """What the chat models of `deps` have cost."""
-    used = deps.models_used()
+    """What the chat models of `deps` that were asked anything have cost."""
+    used = {role: model for role, model in deps.models_used().items() if model.usage.calls}
     return tuple(Spent(role=role, model=used[role].name, **asdict(used[role].usage)) for role in sorted(used))
 
 

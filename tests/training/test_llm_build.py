@@ -73,7 +73,7 @@ async def test_no_answer_breaks_a_build_or_loses_what_is_finished(tmp_path: Path
     assert len(tools["library"]) == 5  # ours, as the model gave none
     assert Store(workspace).bundle("library").tasks()
     costs = {cost.role: cost for cost in first.costs}
-    assert set(costs) >= {"miner", "coder", "taxonomist", "synthesizer", "validator"}
+    assert set(costs) == {"miner", "coder", "taxonomist", "synthesizer", "validator"}  # nothing is diagnosed
     assert costs["coder"].dollars == costs["coder"].input_tokens == 7 * 2
     again = {cost.role: cost for cost in second.costs}
     assert again["miner"].calls > costs["miner"].calls

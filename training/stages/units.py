@@ -69,7 +69,7 @@ def waiting(stage: str, units: Mapping[str, Work], deps: Deps) -> list[str]:
 def keep_costs(stage: str, deps: Deps) -> None:
     """Keep what chat models cost outside of units, as a unit's is kept, and count from nothing again."""
     space, spent = Workspace(deps.settings.workspace), spent_by(deps)
-    if any(one.calls for one in spent):
+    if spent:
         before = space.outcome("costs", stage) or Outcome()
         space.finish("costs", stage, Outcome(spent=tuple(sum_up([*before.spent, *spent]))))
     for model in deps.models_used().values():
