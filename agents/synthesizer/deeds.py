@@ -134,7 +134,7 @@ def _add(story: Story, one: One) -> bool:
         return False
     arguments = {**{a: said(v) for a, v in values.items()}, argument: one.site.given(target)}
     step = _write(story, action, arguments, story.script.kind_of(one.site.table))
-    tells = _told(story, action, values)
+    tells = _told(action, column, values)
     if tells is None or _said(one, column, tells, values, action):
         return _count_after(story, one, action, column, values)
     ref = Ref(step=step, path=action.item_paths()[tells])
@@ -184,14 +184,10 @@ def _new_row(story: Story, action: Action, link: str, model: Row) -> dict[str, A
     return values if all(statable(v) for v in values.values()) else None
 
 
-def _told(story: Story, action: Action, values: dict[str, Any]) -> str | None:
+def _told(action: Action, link: str, values: dict[str, Any]) -> str | None:
     """What the new row shows that the question does not say, if there is such a thing; else its key."""
     stated = {action.values[a] for a in values}
-    new = [c for c in action.paths if c not in stated and story.world.foreign_key(action.table.name, c)]
-    for column in [*new, action.table.primary_key]:
-        if column in action.paths:
-            return column
-    return None
+    return next((c for c in (link, action.table.primary_key) if c in action.paths and c not in stated), None)
 
 
 def _move(story: Story, one: One) -> bool:

@@ -201,7 +201,7 @@ BY_VALUE = (
 PARENT = (
     "the {noun} of {of}",
     "the {noun} of {of}",
-    "the {noun} that {of} belongs to",
+    "the {noun} recorded for {of}",
 )
 PARENT_AS = (
     "the {role} {noun} of {of}",

@@ -179,6 +179,7 @@ def numeric(world: World, table: Table, column: str) -> bool:
         and column != table.primary_key
         and world.foreign_key(table.name, column) is None
         and not found.unique
+        and column != table.name  # a sale's `sales`
         and column_words(column) != singular(table.name)  # a flight's `flight` is its number, not a quantity
     )
 
