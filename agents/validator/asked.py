@@ -38,7 +38,7 @@ _PART = re.compile(r",|;| and ")
 def requested_fault(world: World, task: Task, calls: Sequence[Call]) -> str:
     """Why requests and changes do not fit together; empty when they do, or when words do not decide."""
     changes, asked = task.state_change.changes, requests_in(world, task)
-    if changes and not asked:
+    if changes and not asked and not _operated(world, task, calls):
         return "the gold solution changes the state, and the question asks for no change"
     sure = [request for request in asked if not request.conditional]
     if sure and not changes:
@@ -48,7 +48,7 @@ def requested_fault(world: World, task: Task, calls: Sequence[Call]) -> str:
             "the question asks for a change whether its condition holds or not, and the gold solution changes nothing"
         )
     made = Made(world, changes, calls, own_arguments(world, task))
-    if not changes or made.free:
+    if not changes or not asked or made.free:
         return ""
     return (
         _unasked(made, asked) or _undone(made, sure) or _left_out(made, sure) or _too_many(made, task.question, asked)
@@ -60,6 +60,13 @@ def requests_in(world: World, task: Task) -> list[Request]:
     nouns = [noun for table in world.tables for noun in (singular(table), plural(table))]
     deeds = [verb_of(action) for action in world.operations]
     return requests_of(task.question, nouns, deeds, _of_data(world))
+
+
+def _operated(world: World, task: Task, calls: Sequence[Call]) -> bool:
+    """Whether the question asks by its verb for a business operation that is done: `return`, `exchange`."""
+    done = {tool for tool, _, _ in calls}
+    verbs = [verb_of(action) for action in world.operations if action.name in done]
+    return any(re.search(rf"\b{re.escape(verb)}\b", task.question, re.IGNORECASE) for verb in verbs)
 
 
 def _either_way(world: World, task: Task) -> bool:

@@ -84,8 +84,8 @@ PLACE: Final = _pattern(
 )
 """What stands before an order; `to` and `is` (`if it is, delete`) as well."""
 STRONG: Final = _pattern(
-    r"""(?: ^ | [,;:(]\ * | \b(?: [Pp]lease | [Kk]indly | you | then | also | just | now | otherwise | and )\  )
-    ["'“]?$"""
+    r"""(?: ^ | [,;:(]\ * | \b(?: [Pp]lease | [Kk]indly | you | then | also | just | now | otherwise | and
+    | (?: you | job\ is | time | like | want | need | is )\ to )\  ) ["'“]?$"""
 )
 """Behind these an order needs no article."""
 _FORM = r"rounded | given | reported | sorted | listed | returned | stated | expressed | formatted | ordered"

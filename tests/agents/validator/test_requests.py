@@ -42,6 +42,7 @@ Update member Ada: her level is now adult.
 Would you mind setting the copies of B003 to 9?
 Could the copies of B003 be changed to 9?
 Start by deleting loan 17.
+Your job is to set rating 4 for the one book with the most loans.
 Hand over all loans of M01 to M02.
 """
 NOT_ASKED = """
