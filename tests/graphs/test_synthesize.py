@@ -113,7 +113,7 @@ async def kept_by_model(tmp_path: Path, replies: list[str]) -> tuple[str, int, i
         settings = Settings(workspace=tmp_path, roles={"validator": RoleConfig(model=server.config)})
         async with open_deps(settings) as deps:
             found = (await validate(bundle, task, deps)).validation
-    assert len(list((tmp_path / "validation").glob("*.json"))) == 5
+    assert len((tmp_path / "validation" / f"{task.id}.jsonl").read_text().splitlines()) == 5
     return found.status, found.passes, found.attempts
 
 
