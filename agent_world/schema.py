@@ -194,12 +194,14 @@ class Operation(Record):
 
 
 class NamedRow(Record):
-    """An argument that names a row of `table` by `key`; `shared`: columns of both rows that must agree."""
+    """An argument that names a row of `table` by `key`; `shared`: columns of both rows that must agree; `flag`: a
+    column that must be true of it."""
 
     argument: str
     table: str
     key: str
     shared: tuple[str, str] | None = None
+    flag: str | None = None
 
 
 class NamedParts(Record):
@@ -254,6 +256,16 @@ class Capacity(Record):
     states: tuple[str, ...] = ()
 
 
+class Stock(Record):
+    """The row of `table` whose `key` is `argument` must have as much in `column` as `quantity` says; it is taken."""
+
+    argument: str
+    table: str
+    key: str
+    column: str
+    quantity: str
+
+
 class NewRow(Record):
     """What an operation that adds a row gives it by itself: `fixed` values, and a key where `numbered`.
 
@@ -295,6 +307,7 @@ class BusinessRule(Record):
     dates: tuple[str, ...] = ()
     """Arguments that are dates, as YYYY-MM-DD."""
     capacity: Capacity | None = None
+    stock: Stock | None = None
     adds: NewRow | None = None
 
 

@@ -52,6 +52,20 @@ def has_room(world: World, action: Action, arguments: dict[str, Any]) -> bool:
     return all(len(held) < parent[limit.limit] for parent in world.where(limit.table, limit.key, key))
 
 
+def can_be_had(world: World, rule: BusinessRule, arguments: dict[str, Any]) -> bool:
+    """Whether what a new row refers to is available, and there is enough of it."""
+    for named in rule.references:
+        rows = world.where(named.table, named.key, arguments[named.argument])
+        if named.flag and not all(row[named.flag] for row in rows):
+            return False
+    stock = rule.stock
+    if stock is None:
+        return True
+    rows = world.where(stock.table, stock.key, arguments[stock.argument])
+    wanted = arguments[stock.quantity]
+    return wanted is not None and wanted >= 1 and all(row[stock.column] >= wanted for row in rows)
+
+
 def placeable(world: World, action: Action, rng: random.Random) -> dict[str, Any] | None:
     """Arguments with which a row can be added. None where none were found."""
     rule, table = action.rule, action.table
@@ -63,7 +77,7 @@ def placeable(world: World, action: Action, rng: random.Random) -> dict[str, Any
             link = world.foreign_key(table.name, column)
             values[argument] = rng.choice(world.rows[link.table])[link.target] if link else model.get(column)
         row = {column: values[argument] for argument, column in rule.sets.items()}
-        fresh = table.primary_key not in row
+        fresh = table.primary_key not in row and can_be_had(world, rule, values)
         if (
             fresh
             and all(map(statable, values.values()))

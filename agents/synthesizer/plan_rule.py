@@ -89,6 +89,7 @@ def new_row(tables: Tables, action: Action, given: Mapping[str, Any]) -> dict[st
     row |= rule.adds.fixed | {column: given[argument] for argument, column in rule.sets.items()}
     check_days(rule, {}, row)
     check_room(tables, rule, table.name, given)
+    _check_had(tables, rule, given)
     for link in table.foreign_keys:
         test = f"{sql_name(link.target)} = {quoted(row[link.column])}"
         if row[link.column] is not None and not tables.one(f"SELECT count(*) FROM {sql_name(link.table)} WHERE {test}"):
@@ -96,6 +97,28 @@ def new_row(tables: Tables, action: Action, given: Mapping[str, Any]) -> dict[st
     if rule.adds.numbered:
         row[table.primary_key] = _next_key(tables, action, rule.adds)
     return row
+
+
+def _check_had(tables: Tables, rule: BusinessRule, given: Mapping[str, Any]) -> None:
+    for named in rule.references:
+        where = f"{sql_name(named.key)} = {quoted(given[named.argument])}"
+        if named.flag and not tables.one(f"SELECT {sql_name(named.flag)} FROM {sql_name(named.table)} WHERE {where}"):
+            raise Undetermined(f"{given[named.argument]!r} of {named.table} cannot be had")
+    stock = rule.stock
+    if stock:
+        where = f"{sql_name(stock.key)} = {quoted(given[stock.argument])}"
+        left = tables.one(f"SELECT {sql_name(stock.column)} FROM {sql_name(stock.table)} WHERE {where}")
+        if left is None or not 1 <= given[stock.quantity] <= left:
+            raise Undetermined(f"{given[stock.quantity]} of {given[stock.argument]!r} are not to be had")
+
+
+def drawn(rule: BusinessRule, given: Mapping[str, Any]) -> list[str]:
+    """What an operation that adds a row changes beside it."""
+    stock = rule.stock
+    if stock is None:
+        return []
+    column, where = sql_name(stock.column), f"{sql_name(stock.key)} = {quoted(given[stock.argument])}"
+    return [f"UPDATE {sql_name(stock.table)} SET {column} = {column} - {given[stock.quantity]} WHERE {where}"]
 
 
 def _next_key(tables: Tables, action: Action, adds: NewRow) -> Any:

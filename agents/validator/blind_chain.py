@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_world.agents.synthesizer.plan_database import Tables, Undetermined, difference, quoted
-from agent_world.agents.synthesizer.plan_rule import new_row, rule_statements
+from agent_world.agents.synthesizer.plan_rule import drawn, new_row, rule_statements
 from agent_world.agents.synthesizer.world import PAGE, Action, World, inside_of
 from agent_world.agents.validator.literals import references
 from agent_world.agents.validator.replay import MissingPath, at, folded
@@ -62,7 +62,7 @@ def _run(world: World, tables: Tables, step: Step, outputs: list[Any]) -> Any:
         raise Undetermined(f"nothing is known of what {step.tool} does")
     given = {argument: _bound(value, outputs) for argument, value in step.arguments.items()}
     if action.rule is not None and action.rule.adds is not None:
-        return _inserted(tables, action, new_row(tables, action, given))
+        return _placed(tables, action, given)
     if action.rule is not None:
         for statement in rule_statements(tables, action, given):
             tables.connection.execute(statement)
@@ -169,6 +169,14 @@ def _created(tables: Tables, action: Action, given: Mapping[str, Any]) -> Any:
     key = action.table.primary_key
     if row.get(key) is None and action.table.column(key).type == "integer":
         row[key] = tables.one(f"SELECT max({sql_name(key)}) + 1 FROM {sql_name(action.table.name)}")
+    return _inserted(tables, action, row)
+
+
+def _placed(tables: Tables, action: Action, given: Mapping[str, Any]) -> Any:
+    """A row that a business operation adds, and what it takes from stock."""
+    row = new_row(tables, action, given)
+    for statement in drawn(action.rule, given) if action.rule else ():
+        tables.connection.execute(statement)
     return _inserted(tables, action, row)
 
 

@@ -43,6 +43,11 @@ START = re.compile(
 HELD_BY = re.compile(r"(^|_)(owner|assignee|assigned_to|agent|handler|responsible|inspector|manager|caretaker)$")
 ROOM = re.compile(r"(^|_)(copies|capacity|slots|beds|max_(loans|bookings|members|guests|tickets|players|students))$")
 """Columns of a thing that say how many can have it at a time."""
+AVAILABLE = re.compile(r"(^|_)(available|in_stock|bookable|on_sale|for_rent|lendable)($|_)")
+"""Boolean columns of a thing that say whether it can be had."""
+IN_STOCK = re.compile(r"(^|_)(stock|in_stock|on_hand|units_left|remaining)$")
+"""Columns of a thing that say how much of it is left."""
+QUANTITY = re.compile(r"(^|_)(quantity|qty|units|pieces)$")
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,31 @@ def room_of(data: Data, link: ForeignKey) -> str | None:
     """The column of the parent that says how many can have it at a time."""
     columns = data.table(link.table).columns
     return next((c.name for c in columns if c.type == "integer" and not c.nullable and ROOM.search(c.name)), None)
+
+
+def flag_of(data: Data, link: ForeignKey) -> str | None:
+    """The column that says whether the parent can be had; some can, some cannot."""
+    table = data.table(link.table)
+    flags = [c.name for c in table.columns if c.type == "boolean" and not c.nullable and AVAILABLE.search(c.name)]
+    return next((name for name in flags if {True, False} <= set(data.values(table, name))), None)
+
+
+def stock_of(data: Data, link: ForeignKey) -> str | None:
+    """The column that says how much of the parent is left."""
+    columns = data.table(link.table).columns
+    return next((c.name for c in columns if c.type == "integer" and not c.nullable and IN_STOCK.search(c.name)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """So much as the argument `quantity` says is taken from `column` of the row that `argument` names."""
+
+    argument: str
+    link: ForeignKey
+    column: str
+    quantity: str
+    key: str
+    """Primary key of the table that it names a row of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,23 @@ one more where the data says how much there is. A key that counts up is given by
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent_world.agents.coder.data import Data, Row
 from agent_world.agents.coder.design import numbered_key
 from agent_world.agents.coder.service.change import NotServed
 from agent_world.agents.coder.service.life_plan import DAYS
-from agent_world.agents.coder.service.lifecycle import OPEN, Life, Limit, limit_of
+from agent_world.agents.coder.service.lifecycle import (
+    OPEN,
+    QUANTITY,
+    Draw,
+    Life,
+    Limit,
+    flag_of,
+    limit_of,
+    stock_of,
+)
 from agent_world.agents.coder.service.real import Real, keyed, parts
 from agent_world.agents.coder.words import argument_name
 from agent_world.schema import Column, Table
@@ -55,6 +64,9 @@ class Place:
     ordered: tuple[tuple[str, str], ...] = ()
     dates: tuple[str, ...] = ()
     limit: Limit | None = None
+    flags: dict[str, str] = field(default_factory=dict)
+    """Argument -> column that must be true of what it names."""
+    draw: Draw | None = None
 
     @property
     def unique(self) -> tuple[str, ...]:
@@ -124,9 +136,20 @@ def completed(data: Data, life: Life, place: Place) -> Place:
     ordered = tuple((a.name, b.name) for a, b in pairs if {a.name, b.name} <= set(own) and life.in_order(a, b))
     links = [k for k in place.table.foreign_keys if k.column in own]
     limits = [found for k in links if (found := limit_of(data, life, k, own[k.column]))]
-    return Place(
-        place.table, place.sets, place.fixed, place.prefix, place.width, ordered, dates, limits[0] if limits else None
+    flags = {own[k.column]: flag for k in links if (flag := flag_of(data, k))}
+    return replace(
+        place, ordered=ordered, dates=dates, limit=next(iter(limits), None), flags=flags, draw=_draw(data, place, own)
     )
+
+
+def _draw(data: Data, place: Place, own: dict[str, str]) -> Draw | None:
+    """What is taken from stock: the quantity of the one thing in stock that the row refers to."""
+    amounts = [c.name for c in place.table.columns if c.type == "integer" and QUANTITY.search(c.name) and c.name in own]
+    stocks = [(k, stock) for k in place.table.foreign_keys if k.column in own and (stock := stock_of(data, k))]
+    if len(amounts) != 1 or len(stocks) != 1:
+        return None
+    link, column = stocks[0]
+    return Draw(own[link.column], link, column, own[amounts[0]], data.table(link.table).primary_key)
 
 
 def verb_for(life: Life) -> str:

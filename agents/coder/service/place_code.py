@@ -57,9 +57,14 @@ def describe(real: Real, place: Place) -> str:
     starts = [f"{words(name)} {shown_state(value)}" for name, value in values.items()]
     if starts:
         said.append(f"It starts as {listed(tuple(starts))}.")
+    links = {k.column: k for k in table.foreign_keys if k.column in place.sets.values()}
+    for name, flag in place.flags.items():
+        said.append(f"Fails with not_available where the {parent_noun(links[place.sets[name]])} is not {words(flag)}.")
+    if place.draw:
+        said.append(f"The {words(place.draw.quantity)} is taken from the {words(place.draw.column)} of the "
+                    f"{parent_noun(place.draw.link)}; fails with not_available where it is more.")  # fmt: skip
     said += [*said_of_order(place.ordered), *said_of_limit(table, place.limit)]
-    links = [k for k in table.foreign_keys if k.column in place.sets.values()]
-    missing = listed(tuple(dict.fromkeys(f"the {parent_noun(k)}" for k in links))).replace(" and ", " or ")
+    missing = listed(tuple(dict.fromkeys(f"the {parent_noun(k)}" for k in links.values()))).replace(" and ", " or ")
     return " ".join([*said, f"Fails with not_found where {missing} does not exist.", f"Returns the {one}."])
 
 
@@ -80,6 +85,8 @@ def _limits(data: Data, place: Place, name: str) -> Schema:
     table, column = place.table, place.table.column(name)
     if any(key.column == name for key in table.foreign_keys):
         return {}
+    if place.draw and place.sets[place.draw.quantity] == name:
+        return {"minimum": 1}
     if choices(column):
         return {"enum": list(choices(column))}
     if least(data, table, column) is not None:
@@ -93,6 +100,7 @@ def _limits(data: Data, place: Place, name: str) -> Schema:
 def _body(data: Data, place: Place) -> Lines:
     table = place.table
     lines = [line for name, column in place.sets.items() for line in _value(data, place, name, column)]
+    lines += _enough(place)
     lines += earlier(place.ordered, {column: name for name, column in place.sets.items()})
     lines.append(f'rows = _rows("{table.name}")')
     for name in place.unique:
@@ -101,17 +109,45 @@ def _body(data: Data, place: Place) -> Lines:
             f'if any(r["{place.sets[name]}"] == {name} for r in rows):',
             f'    raise ToolError("already_exists", f"{said}")',
         ]
-    lines += fuller(table, place.limit)
     own = {column: name for name, column in place.sets.items()}
     if place.prefix is not None:
         lines.append(_new_key(place))
     cells = [(c.name, own.get(c.name) or _code(place, c.name)) for c in table.columns]
     lines += ["new = {", *(f'    "{name}": {code},' for name, code in cells), "}"]
-    return [*lines, f'_insert("{table.name}", new)', "return new"]
+    return [*lines, f'_insert("{table.name}", new)', *_taken(place), "return new"]
 
 
 def _code(place: Place, column: str) -> str:
     return "new_key" if column == place.table.primary_key else repr(place.fixed[column])
+
+
+def _available(place: Place, name: str, of: str, row: str) -> Lines:
+    """Refusal of what cannot be had."""
+    flag = place.flags.get(name)
+    said = f"The {of} {{{name}!r}} is not {words(flag or '')}."
+    return [f'if not {row}["{flag}"]:', f'    raise ToolError("not_available", f"{said}")'] if flag else []
+
+
+def _enough(place: Place) -> Lines:
+    """Refusal of more than there is."""
+    draw = place.draw
+    if draw is None:
+        return []
+    left = f"{{stocked['{draw.column}']}}"
+    said = f"There are {left} left of the {parent_noun(draw.link)} {{{draw.argument}!r}}, not {{{draw.quantity}}}."
+    return [
+        f'if {draw.quantity} > stocked["{draw.column}"]:',
+        f'    raise ToolError("not_available", f"{said}")',
+    ]
+
+
+def _taken(place: Place) -> Lines:
+    draw = place.draw
+    if draw is None:
+        return []
+    less = f'stocked["{draw.column}"] - {draw.quantity}'
+    key = f'stocked["{draw.key}"]'
+    return [f'_set("{draw.link.table}", [{key}], "{draw.column}", {less})']
 
 
 def _new_key(place: Place) -> str:
@@ -128,11 +164,16 @@ def _value(data: Data, place: Place, name: str, column: str) -> Lines:
         return [dated(name)]
     link = next((k for k in table.foreign_keys if k.column == column), None)
     if link:
-        kept = "other = " if place.limit and place.limit.argument == name else ""
-        of = noun(data.table(link.table))
+        limited = fuller(table, place.limit) if place.limit and place.limit.argument == name else []
+        drawn = place.draw is not None and place.draw.argument == name
+        limited = ["other = stocked", *limited] if drawn and limited else limited
+        conditions = [*_available(place, name, parent_noun(link), "stocked" if drawn else "other"), *limited]
+        kept = "stocked = " if drawn else "other = " if conditions else ""
         checked = f'{name} = _checked("{name}", {name}, {PYTHON[kind.type]})'
-        return [checked, f'{kept}_find("{link.table}", "{link.target}", {name}, "{of}")']
+        return [checked, f'{kept}_find("{link.table}", "{link.target}", {name}, "{parent_noun(link)}")', *conditions]
     parts = [f'"{name}"', name, PYTHON[kind.type]]
+    if place.draw and place.draw.quantity == name:
+        return [f"{name} = _checked({', '.join(parts)}, least=1)"]
     parts += ["least=0"] if least(data, table, kind) is not None else []
     parts += [f"choices={list(choices(kind))!r}"] if choices(kind) else []
     return [f"{name} = _checked({', '.join(parts)})"]

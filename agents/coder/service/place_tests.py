@@ -11,6 +11,7 @@ from agent_world.agents.coder.service.lifecycle import rooms
 from agent_world.agents.coder.service.place import Place
 from agent_world.agents.coder.service.real import Real
 from agent_world.agents.coder.spec import choices, least
+from agent_world.schema import ForeignKey
 from agent_world.tools.sql import sql_name
 
 
@@ -51,12 +52,27 @@ def _options(data: Data, place: Place, name: str, column: str) -> list[Any]:
     table, kind = place.table, place.table.column(column)
     if name in place.unique:
         return [unknown(data.values(table, column), kind)]
+    link = next((k for k in table.foreign_keys if k.column == column), None)
+    if place.draw and place.draw.quantity == name:
+        return [1]
+    if link and (name in place.flags or (place.draw and place.draw.argument == name)):
+        return _had(data, place, name, link)
     if place.limit and place.limit.argument == name:
         return sorted((key for key, room in rooms(data, table, place.limit) if room > 0), key=repr)
-    link = next((k for k in table.foreign_keys if k.column == column), None)
     known = data.values(data.table(link.table), link.target) if link else data.values(table, column)
     filled = {v for v in known if v is not None and (not isinstance(v, str) or v.strip())}
     return sorted(filled or {True, False} if kind.type == "boolean" else filled, key=repr)
+
+
+def _had(data: Data, place: Place, name: str, link: ForeignKey) -> list[Any]:
+    """Keys of what can be had, of which there is something left, and which has room."""
+    tests = [f"{sql_name(place.flags[name])} = 1"] if name in place.flags else []
+    tests += [f"{sql_name(place.draw.column)} > 0"] if place.draw and place.draw.argument == name else []
+    found = [row[link.target] for row in data.select(data.table(link.table), f"WHERE {' AND '.join(tests)}")]
+    if place.limit and place.limit.argument == name:
+        free = {key for key, room in rooms(data, place.table, place.limit) if room > 0}
+        found = [key for key in found if key in free]
+    return sorted(found, key=repr)
 
 
 def _row(data: Data, place: Place, given: dict[str, Any]) -> Row:
@@ -82,8 +98,36 @@ def _adds(real: Real, data: Data, place: Place, given: dict[str, Any]) -> tuple[
     stored = {c: cell(table, c, v) for c, v in row.items()}
     got = checked(f"tools.{real.name}(**given)", row)
     last = f'check(stored("{table.name}")[-1]["{table.primary_key}"], {cell(table, table.primary_key, key)!r})'
-    change = checked("changes(before)", {f"{table.name}/{key}": stored})
+    changes = {f"{table.name}/{key}": stored, **_left(data, place, given)}
+    change = checked("changes(before)", changes)
     return (*assigned("given", given), "before = stored()", *got, *change, last)
+
+
+def _stocked(data: Data, place: Place, given: dict[str, Any]) -> Row:
+    draw = place.draw
+    assert draw is not None
+    where = f"WHERE {sql_name(draw.link.target)} = ?"
+    return data.select(data.table(draw.link.table), where, given[draw.argument])[0]
+
+
+def _left(data: Data, place: Place, given: dict[str, Any]) -> dict[str, Any]:
+    """How the stock changes."""
+    if place.draw is None:
+        return {}
+    row, parent, column = _stocked(data, place, given), data.table(place.draw.link.table), place.draw.column
+    less = cell(parent, column, row[column] - given[place.draw.quantity])
+    return {f"{parent.name}/{row[parent.primary_key]}": {column: less}}
+
+
+def _cannot_be_had(data: Data, place: Place, given: dict[str, Any]) -> Iterator[Bad]:
+    for name, flag in place.flags.items():
+        link = next(k for k in place.table.foreign_keys if k.column == place.sets[name])
+        found = data.select(data.table(link.table), f"WHERE {sql_name(flag)} = 0")
+        yield f"refuses a {name} that is not {flag}", "not_available", {name: found[0][link.target]}
+    if place.draw:
+        much = _stocked(data, place, given)[place.draw.column] + 1
+        yield "refuses more than there is", "not_available", {place.draw.quantity: much}
+        yield "refuses nothing", "invalid_value", {place.draw.quantity: 0}
 
 
 def _refusals(data: Data, place: Place, given: dict[str, Any]) -> Iterator[Bad]:
@@ -104,16 +148,20 @@ def _refusals(data: Data, place: Place, given: dict[str, Any]) -> Iterator[Bad]:
             yield f"refuses a negative {name}", "invalid_value", {name: -1 if kind.type == "integer" else -0.5}
     names = {column: name for name, column in place.sets.items()}
     row = {column: given[name] for column, name in names.items()}
+    yield from _cannot_be_had(data, place, given)
     yield from bad_days(place.dates, place.ordered, names, row)
     if place.limit:
         full = [key for key, room in rooms(data, table, place.limit) if room <= 0]
+        name = place.limit.argument
+        if name in place.flags or (place.draw and place.draw.argument == name):
+            full = []  # another condition may refuse it first
         if full:
             yield "refuses what has no room left", "not_available", {place.limit.argument: full[0]}
 
 
 def _until_full(real: Real, data: Data, place: Place, given: dict[str, Any]) -> list[Case]:
     """Rows are added till there is no room for one more."""
-    if place.limit is None or place.unique:
+    if place.limit is None or place.unique or place.flags or place.draw:
         return []
     left = [(room, repr(key), key) for key, room in rooms(data, place.table, place.limit) if 0 < room <= MOST_FILLS]
     if not left:

@@ -12,7 +12,7 @@ from agent_world.schema import ForeignKey, Table, ToolSpec
 from agent_world.tools.tables import singular, snake_case
 
 LOCALS = {"row", "found", "part", "parts", "chosen", "left", "new", "new_rows", "other", "place", "name", "held",
-          "rows", "new_key", "r", "state", "done", "present"}  # fmt: skip
+          "rows", "new_key", "r", "state", "done", "present", "stocked"}  # fmt: skip
 """Names that the written code uses itself."""
 
 

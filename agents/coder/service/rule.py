@@ -1,9 +1,9 @@
 """A business operation as it is kept with its tool, for those who make and check tasks of it."""
 
 from agent_world.agents.coder.service.change import Change
-from agent_world.agents.coder.service.lifecycle import Limit
+from agent_world.agents.coder.service.lifecycle import Draw, Limit
 from agent_world.agents.coder.service.place import Place
-from agent_world.schema import BusinessRule, Capacity, GivenToParts, NamedParts, NamedRow, NewParts, NewRow
+from agent_world.schema import BusinessRule, Capacity, GivenToParts, NamedParts, NamedRow, NewParts, NewRow, Stock
 
 
 def rule_of(change: Change) -> BusinessRule:
@@ -22,8 +22,23 @@ def rule_of(change: Change) -> BusinessRule:
 def rule_of_new(place: Place) -> BusinessRule:
     numbered = place.prefix is not None
     adds = NewRow(fixed=place.fixed, numbered=numbered, prefix=place.prefix or "", width=place.width)
+    links = {argument: next(k for k in place.table.foreign_keys if k.column == place.sets[argument])
+             for argument in place.flags}  # fmt: skip
+    named = [
+        NamedRow(argument=name, table=links[name].table, key=links[name].target, flag=flag)
+        for name, flag in place.flags.items()
+    ]
     return BusinessRule(
-        sets=place.sets, ordered=place.ordered, dates=place.dates, capacity=_capacity(place.limit), adds=adds
+        sets=place.sets, ordered=place.ordered, dates=place.dates, capacity=_capacity(place.limit),
+        references=tuple(named), stock=_stock(place.draw), adds=adds,
+    )  # fmt: skip
+
+
+def _stock(draw: Draw | None) -> Stock | None:
+    if draw is None:
+        return None
+    return Stock(
+        argument=draw.argument, table=draw.link.table, key=draw.link.target, column=draw.column, quantity=draw.quantity
     )
 
 

@@ -1,7 +1,9 @@
 """A help desk: teams with room for so many open tickets, tickets that are opened, due and closed, visits to confirm."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from agent_world.memory.store import Bundle, write_text
 from agent_world.schema import Column, DatabaseSchema, Environment, ForeignKey, Origin, Table, Theme
@@ -54,17 +56,52 @@ def desk_schema() -> DatabaseSchema:
     return DatabaseSchema(tables=(teams, tickets, visits))
 
 
+ITEMS = [("I1", "Lamp", 5, True), ("I2", "Desk", 2, True), ("I3", "Chair", 0, True), ("I4", "Shelf", 9, False)]
+STATES = ("pending", "delivered", "cancelled")
+ORDERS = [(n, ITEMS[n % 4][0], 1 + n % 3, STATES[n % 3], f"2025-02-{n:02}") for n in range(1, 13)]
+
+
+def store_schema() -> DatabaseSchema:
+    items = Table(
+        name="items", file="items.json", format="json", rows=len(ITEMS), primary_key="item_id", label="name",
+        columns=(
+            Column(name="item_id", type="string", unique=True), Column(name="name", type="string", unique=True),
+            Column(name="stock", type="integer"), Column(name="available", type="boolean"),
+        ),
+    )  # fmt: skip
+    orders = Table(
+        name="orders", file="orders.json", format="json", rows=len(ORDERS), primary_key="order_id",
+        columns=(
+            Column(name="order_id", type="integer", unique=True), Column(name="item_id", type="string"),
+            Column(name="quantity", type="integer"), Column(name="status", type="string", values=tuple(sorted(STATES))),
+            Column(name="ordered_on", type="string"),
+        ),
+        foreign_keys=(ForeignKey(column="item_id", table="items", target="item_id"),),
+    )  # fmt: skip
+    return DatabaseSchema(tables=(items, orders))
+
+
+def make_store(root: Path) -> Bundle:
+    """Items in stock, and orders of them."""
+    return write_world(Bundle(root), "Store", store_schema(), (ITEMS, ORDERS))
+
+
 def make_desk(root: Path) -> Bundle:
     """Write it as the mined bundle `root`, without tools."""
-    bundle, schema = Bundle(root), desk_schema()
-    for table, rows in zip(schema.tables, (TEAMS, TICKETS, VISITS), strict=True):
+    return write_world(Bundle(root), "Help desk", desk_schema(), (TEAMS, TICKETS, VISITS))
+
+
+def write_world(
+    bundle: Bundle, name: str, schema: DatabaseSchema, data: tuple[Sequence[tuple[Any, ...]], ...]
+) -> Bundle:
+    for table, rows in zip(schema.tables, data, strict=True):
         names = [column.name for column in table.columns]
         found = [dict(zip(names, row, strict=True)) for row in rows]
         write_text(bundle.database / table.file, json.dumps(found, indent=1) + "\n")
-    theme = Theme(id="desk", name="Help desk", description="Tickets of a help desk.", kind="prd", source="tests")
+    theme = Theme(id=bundle.id, name=name, description=f"The {name.lower()}.", kind="prd", source="tests")
     bundle.write_environment(
         Environment(
-            id=bundle.id, name="Help desk", description="Tickets of a help desk.", theme=theme, database=schema,
+            id=bundle.id, name=name, description=theme.description, theme=theme, database=schema,
             origin=Origin(engine="procedural"),
         )
     )  # fmt: skip

@@ -14,7 +14,7 @@ from agent_world.agents.coder.service import serve, unserved
 from agent_world.agents.miner.build import first_database, write_bundle
 from agent_world.agents.miner.complexify import complexify
 from agent_world.agents.synthesizer.operations import doable, placeable
-from agent_world.agents.synthesizer.plan_rule import new_row, rule_statements
+from agent_world.agents.synthesizer.plan_rule import drawn, new_row, rule_statements
 from agent_world.agents.synthesizer.world import Action, World
 from agent_world.graphs.deps import open_deps
 from agent_world.graphs.write_tools import write_tools
@@ -22,7 +22,7 @@ from agent_world.memory.store import Bundle
 from agent_world.schema import ToolSpec
 from agent_world.settings import Settings, ToolSettings
 from agent_world.tools.runtime import Instance, Runtime
-from tests.agents.coder.desk import make_desk
+from tests.agents.coder.desk import make_desk, make_store
 from tests.agents.coder.test_mirror import real
 from tests.agents.miner import test_database as shop
 from tests.worlds import make_library
@@ -31,6 +31,7 @@ DESK = {
     "close_ticket", "open_ticket", "cancel_ticket", "assign_ticket", "transfer_ticket", "reschedule_ticket",
     "confirm_visit", "schedule_visit",
 }  # fmt: skip
+STORE = {"place_order", "deliver_order", "cancel_order"}
 LIBRARY = {"return_loan", "place_loan", "transfer_loan"}
 
 
@@ -39,10 +40,11 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Bundle]:
     """A help desk and the library with their tools; not to be changed."""
     root = tmp_path_factory.mktemp("offers")
     folder = root / "environments"
-    bundles = [make_desk(folder / "desk"), make_library(folder / "library"), make_shop(folder / "shop")]
+    bundles = [make_desk(folder / "desk"), make_library(folder / "library"), make_store(folder / "store")]
+    bundles.append(make_shop(folder / "shop"))
 
     async def write() -> None:
-        for most, some in ((40, bundles[:2]), (14, bundles[2:])):
+        for most, some in ((40, bundles[:3]), (14, bundles[3:])):
             few = Settings(workspace=root, tools=ToolSettings(max_tools=most))
             async with open_deps(few, checkpoints=False) as deps:
                 for bundle in some:
@@ -93,7 +95,7 @@ async def only(instance: Instance, tool: str, **arguments: Any) -> Any:
     return change
 
 
-@pytest.mark.parametrize(("name", "wanted"), [("desk", DESK), ("library", LIBRARY)])
+@pytest.mark.parametrize(("name", "wanted"), [("desk", DESK), ("library", LIBRARY), ("store", STORE)])
 def test_what_the_tables_show_is_offered_and_passes_all_its_tests(
     written: dict[str, Bundle], name: str, wanted: set[str]
 ) -> None:
@@ -148,6 +150,20 @@ async def test_a_new_row_begins_in_the_first_state_with_the_next_key(desk: Insta
     assert await code(desk, "open_ticket", **given | {"due_on": "2025-02-28"}) == "invalid_value"
 
 
+async def test_an_order_takes_from_stock_what_there_is(written: dict[str, Bundle], runtime: Runtime) -> None:
+    store = await runtime.open(written["store"].root)
+    given = {"item_id": "I1", "quantity": 3, "ordered_on": "2025-03-01"}
+    assert await code(store, "place_order", **given | {"quantity": 6}) == "not_available"
+    assert await code(store, "place_order", **given | {"quantity": 0}) == "invalid_arguments"
+    assert await code(store, "place_order", **given | {"item_id": "I4"}) == "not_available"
+    assert await code(store, "place_order", **given | {"item_id": "I9"}) == "not_found"
+    assert (await store.call("place_order", given)).value == {"order_id": 13, **given, "status": "pending"}
+    changes = {(c.table, c.key): c.after for c in (await store.diff()).changes}
+    assert changes[("items", "I1")] == {"stock": 2}
+    assert set(changes) == {("items", "I1"), ("orders", "13")}
+    await store.close()
+
+
 async def test_a_book_is_lent_while_there_are_copies_and_returned_once(library: Instance) -> None:
     given = {"book_id": "B005", "member_id": "M01", "lent": "2025-05-01"}
     assert await code(library, "place_loan", **given) == "not_available"  # its one copy is out
@@ -158,7 +174,7 @@ async def test_a_book_is_lent_while_there_are_copies_and_returned_once(library: 
     assert await code(library, "return_loan", loan_id=1, returned="2025-05-01") == "wrong_state"
 
 
-@pytest.mark.parametrize(("name", "seed"), [("desk", 1), ("shop", 0), ("shop", 1)])
+@pytest.mark.parametrize(("name", "seed"), [("desk", 1), ("store", 0), ("shop", 0), ("shop", 1)])
 async def test_their_tests_catch_at_least_eight_of_ten_seeded_faults(
     written: dict[str, Bundle], runtime: Runtime, name: str, seed: int
 ) -> None:
@@ -219,7 +235,7 @@ def test_what_the_data_cannot_do_is_said_and_nothing_is_deleted_instead(tmp_path
 # --- Tasks ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["desk", "library"])
+@pytest.mark.parametrize("name", ["desk", "library", "store"])
 async def test_the_planner_meets_their_conditions_and_sql_foretells_them(
     written: dict[str, Bundle], runtime: Runtime, name: str
 ) -> None:
@@ -240,7 +256,9 @@ def foretold(world: World, action: Action, rng: random.Random) -> tuple[dict[str
         given = placeable(world, action, rng)
         assert given is not None
         row = new_row(world.sql, action, given)
-        return given, [(action.table.name, str(row[action.table.primary_key]), row)]
+        beside, _ = world.sql.after(drawn(action.rule, given), {})
+        changes = [(c.table, c.key, c.after) for c in beside.changes]
+        return given, [*changes, (action.table.name, str(row[action.table.primary_key]), row)]
     found = doable(world, action, rng)
     assert found is not None
     given = {action.key or "": found[0][action.table.primary_key], **found[1]}
