@@ -50,6 +50,17 @@ class Real:
         """Parameters that can be left out, and so are."""
         return sorted(set(self.parameters) - set(self.required))
 
+    def with_days(self, names: frozenset[str]) -> "Real | None":
+        """The same with its optional days as required ones, for no tool has a clock; None where there are none."""
+        days = [
+            name for name in self.parameters
+            if name not in self.required and self.scalar(name)
+            and (snake_case(name) in names or snake_case(name).endswith(("_date", "_day", "_on")))
+        ]  # fmt: skip
+        schema = {**self.spec.input_schema, "required": [*self.required, *days]}
+        spec = self.spec.model_copy(update={"input_schema": schema})
+        return Real(spec, self.siblings, self.offered) if days else None
+
     @property
     def writable(self) -> bool:
         """Whether Python code can have its names."""

@@ -17,6 +17,8 @@ from agent_world.agents.coder.service.details import (
     write_details,
 )
 from agent_world.agents.coder.service.find import plan_find, write_find
+from agent_world.agents.coder.service.life_plan import DAYS
+from agent_world.agents.coder.service.lifecycle import Life
 from agent_world.agents.coder.service.offers import offers
 from agent_world.agents.coder.service.place import Place, plan_place
 from agent_world.agents.coder.service.place_code import write_place
@@ -81,7 +83,13 @@ class _Writer:
         find = plan_find(real, data)
         if find is not None:
             return write_find(real, data, find, self.seed)
-        plan = plan_operation(real, data)
+        try:
+            plan = plan_operation(real, data)
+        except NotServed:
+            dated = real.with_days(DAYS | {c.name for table in data.tables for c in Life(table, data).dates})
+            if dated is None:
+                raise
+            real, plan = dated, plan_operation(dated, data)
         return self.plan(real, plan) if plan is not None else None
 
 
