@@ -80,6 +80,22 @@ async def test_one_that_died_while_it_waited_is_never_handed_out(world: World) -
     await backend.stop()
 
 
+async def test_one_that_gets_ready_while_its_kind_is_let_go_is_ended(world: World) -> None:
+    backend = await started(ahead=1, call_timeout_s=5)
+    root = world("import sys, time\nif sys.getprofile() is None: time.sleep(0.3)\ndef ping(): return 1\n")
+    instance = await backend.open(root)
+    await asyncio.sleep(0.1)
+    while not backend.launcher.started >= 3:  # the compiler's, the instance's, and the one ahead
+        await asyncio.sleep(0.005)
+    backend.pool.let_all_go()
+    while backend.pool.refilling:
+        await asyncio.sleep(0.005)
+    await instance.close()
+    assert backend.pool.ready == 0
+    assert backend.watch.total == 0
+    await backend.stop()
+
+
 async def test_those_of_the_least_recently_used_environment_are_let_go(world: World) -> None:
     backend = await started(ahead=1)
     roots = [world(PING + f"# {n}\n") for n in range(10)]

@@ -182,9 +182,6 @@ class Pool:
                 process = await self._start(template)
             except SandboxError:
                 return  # nobody asked for it; whoever asks next will hear why
-            spares = self._spares.get(template)
-            if spares is None:  # let go meanwhile
-                return process.release()
             if begins:
                 process.begin(begins)
             try:
@@ -194,6 +191,9 @@ class Pool:
             except BaseException:
                 process.release()
                 raise
+            spares = self._spares.get(template)
+            if spares is None:  # let go meanwhile
+                return process.release()
             spares.append(process)
 
     def _let_go(self, template: Template) -> None:
