@@ -13,7 +13,7 @@ from agent_world.agents.synthesizer.measures import counters
 from agent_world.agents.synthesizer.moves import statable
 from agent_world.agents.synthesizer.operations import arguments_for
 from agent_world.agents.synthesizer.script import Given, Site, said
-from agent_world.agents.synthesizer.world import Action, Row
+from agent_world.agents.synthesizer.world import Action, Row, World
 from agent_world.agents.synthesizer.writes import cell_value, new_value, referenced
 from agent_world.schema import Fold, Ref
 
@@ -132,17 +132,23 @@ def _add(story: Story, one: One) -> bool:
     values = _new_row(story, action, argument, model)
     if values is None:
         return False
+    tells = _told(action, column, values)
+    counter = None
+    if tells is None or _said(one, column, tells, values, action):
+        counter, tells = _counter(story.world, one, action, column), ""
+        if counter is None:
+            return False
     arguments = {**{a: said(v) for a, v in values.items()}, argument: one.site.given(target)}
     step = _write(story, action, arguments, story.script.kind_of(one.site.table))
-    tells = _told(action, column, values)
-    if tells is None or _said(one, column, tells, values, action):
-        return _count_after(story, one, action, column, values)
+    pairs = tuple((action.values[a], v) for a, v in values.items())
+    if counter:
+        _count_after(story, one, action, column, pairs, counter)
+        return True
     ref = Ref(step=step, path=action.item_paths()[tells])
     expected = values.get(
         next((a for a, c in action.values.items() if c == tells), ""), one.site.row[target] if tells == column else None
     )
     story.tell(tells, short(action.table.name), ref, action.table.column(tells).type, expected)
-    pairs = tuple((action.values[a], v) for a, v in values.items())
     story.commands.append(Command("add", action.table.name, one.subject, pairs, (tells,), link=column))
     return True
 
@@ -156,32 +162,44 @@ def _said(one: One, link: str, tells: str, values: dict[str, Any], action: Actio
     )
 
 
-def _count_after(story: Story, one: One, action: Action, link: str, values: dict[str, Any]) -> bool:
-    """How many rows there are of the kind for this one, when the new one is there."""
+def _counter(world: World, one: One, action: Action, link: str) -> tuple[Action, str] | None:
+    """A tool that tells how many rows there are of the kind for this one, and its argument for this one."""
+    key = world.foreign_key(action.table.name, link)
+    if key is None or world.disputed(key.table, action.table.name, link, "count"):
+        return None
+    fitting = (
+        (tool, argument)
+        for tool, argument in counters(world, action.table, link)
+        if tool.accepts(argument, one.site.row[key.target])
+    )
+    return next(fitting, None)
+
+
+def _count_after(
+    story: Story, one: One, action: Action, link: str, pairs: tuple[tuple[str, Any], ...], counter: tuple[Action, str]
+) -> None:
+    """Ask for the count when the new row is there."""
+    tool, argument = counter
     world, table = story.world, action.table
     key = world.foreign_key(table.name, link)
-    if key is None or world.disputed(key.table, table.name, link, "count"):
-        return False
-    owner = one.site.row[key.target]
-    for tool, argument in counters(world, table, link):
-        if tool.accepts(argument, owner):
-            step = story.script.call(tool, {argument: one.site.given(key.target)}, story.script.kind_of(key.table))
-            ref = Ref(step=step, path="count" if tool.kind == "count" else "total")
-            story.tell("count", short(table.name), ref, "integer", len(world.where(table.name, link, owner)) + 1)
-            pairs = tuple((action.values[a], v) for a, v in values.items())
-            group = Group(table.name, (Where(link, subject=one.subject),))
-            story.commands.append(Command("add", table.name, one.subject, pairs, link=link, counted=group))
-            return True
-    return False
+    assert key is not None
+    step = story.script.call(tool, {argument: one.site.given(key.target)}, story.script.kind_of(key.table))
+    ref = Ref(step=step, path="count" if tool.kind == "count" else "total")
+    count = len(world.where(table.name, link, one.site.row[key.target])) + 1
+    story.tell("count", short(table.name), ref, "integer", count)
+    group = Group(table.name, (Where(link, subject=one.subject),))
+    story.commands.append(Command("add", table.name, one.subject, pairs, link=link, counted=group))
 
 
 def _new_row(story: Story, action: Action, link: str, model: Row) -> dict[str, Any] | None:
-    """The required arguments but `link`, and some others; None when one cannot be made up."""
+    """The required arguments but `link`, and some others; None when there is none or one cannot be made up."""
+    free = [argument for argument in action.values if argument != link]
+    chosen = [argument for argument in free if argument in action.required or story.rng.random() < 0.3] or free[:1]
     values = {}
-    for argument, column in action.values.items():
-        if argument != link and (argument in action.required or story.rng.random() < 0.3):
-            values[argument] = cell_value(story.world, action.table, action.table.column(column), model, story.rng)
-    return values if all(statable(v) for v in values.values()) else None
+    for argument in chosen:
+        column = action.table.column(action.values[argument])
+        values[argument] = cell_value(story.world, action.table, column, model, story.rng)
+    return values if values and all(statable(v) for v in values.values()) else None
 
 
 def _told(action: Action, link: str, values: dict[str, Any]) -> str | None:

@@ -92,7 +92,7 @@ def _operate(world: World, trail: Trail, action: Action, rng: random.Random) -> 
 def _place(world: World, trail: Trail, action: Action, rng: random.Random) -> Iterator[Move]:
     """A row is added; what it is called, or what it starts with, is asked for."""
     values = placeable(world, action, rng)
-    if values is None:
+    if not values:
         return
     table, row = action.table, added(action, values)
     thing = known(row, action, len(trail.moves), Subject("key", table.name, table.primary_key, None))
