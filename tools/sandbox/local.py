@@ -63,6 +63,8 @@ class LocalBackend:
         template = self._templates.load(environment)
 
         async def start(instance: LocalInstance) -> None:
+            if self.pool.waits_for(template, begins):  # its memory is counted already
+                return await instance.reset()
             async with self.watch.room_for(template.size):
                 await instance.reset()
 

@@ -60,6 +60,10 @@ class Pool:
     def shared_bytes(self) -> int:
         return self._bases.size
 
+    def waits_for(self, template: Template, begins: Beginning) -> bool:
+        """Whether a process is ahead that may be told so."""
+        return any(process.begun in (None, begins) for process in self._spares.get(template, ()))
+
     async def take(self, template: Template, begins: Beginning) -> Process:
         """A process on the template's own files. Raises `SandboxError`."""
         process = self._spare(template, begins) or await self._start(template)

@@ -51,14 +51,17 @@ class Process:
     outgrew: str = ""
     """Why it was ended, in words for a model, when it was for its memory."""
     at_release: list[Callable[[], None]] = field(default_factory=list)
+    _end: "select.poll | None" = None
+    """Tells when it is gone; made at the first look."""
 
     def ended(self) -> bool:
         """Whether it is gone, or of no more use."""
         if self.pidfd < 0 or self.channel.ended:
             return True
-        poll = select.poll()
-        poll.register(self.pidfd, select.POLLIN)
-        return bool(poll.poll(0))
+        if self._end is None:
+            self._end = select.poll()
+            self._end.register(self.pidfd, select.POLLIN)
+        return bool(self._end.poll(0))
 
     def begin(self, how: Beginning) -> None:
         """Tell it clock and seed, along with the first thing it is asked. Nothing if it was told them before."""
