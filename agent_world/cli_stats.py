@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from agent_world.cli_options import DEFAULT, Config, Machine, find_bundle, open_store, show
+from agent_world.errors import UsageError
 from agent_world.progress import Progress
 from agent_world.settings import Settings, load_settings
 
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 
 
 def stats(
-    environment: Annotated[str | None, typer.Argument(help="Id of one environment; all when left out.")] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ENV] [KEY=VALUE]...", help="Id of one environment (all if left out); settings on top."
+        ),
+    ] = None,
     config: Config = DEFAULT,
     fresh: Annotated[bool, typer.Option("--fresh", help="Look again, also where nothing has changed.")] = False,
     panels: Annotated[bool, typer.Option("--panels", help="The six panels of the paper's figure 4.")] = False,
@@ -26,7 +32,13 @@ def stats(
     """Show whether an environment is good: its tasks, receipts, floor and oracle, data and walls; also as a page."""
     from agent_world.evals.card_page import mark_of, write_index_page
 
-    settings = load_settings(config)
+    environments = [word for word in words or () if "=" not in word]
+    if len(environments) > (0 if panels else 1):
+        raise UsageError(
+            f"Too many words: {environments[-1]}; {'--panels is of a workspace' if panels else 'name one'}."
+        )
+    environment = environments[0] if environments else None
+    settings = load_settings(config, [word for word in words or () if "=" in word])
     store = open_store(settings)
     if panels:
         _panels(settings, machine)

@@ -530,7 +530,9 @@ def load_settings(path: Path, overrides: Sequence[str] = ()) -> Settings:
     try:
         raw = yaml.safe_load(path.read_text())
     except FileNotFoundError as error:
-        raise UsageError(f"There is no configuration {path}; try configs/quickstart.yaml.") from error
+        raise UsageError(
+            f"There is no configuration {path}; name one by --config, or start in a checkout, where configs/ lies."
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"Cannot read the configuration {path}: {error}.") from error
     except yaml.YAMLError as error:
