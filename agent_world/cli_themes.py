@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -43,7 +44,10 @@ def show_theme(theme: str, config: Config = DEFAULT, machine: Machine = False) -
 @app.command("add", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def add_theme(
     source: Annotated[
-        list[str], typer.Argument(help="A file, an http(s) address, or the command of an MCP server after `--`.")
+        list[str],
+        typer.Argument(
+            help="A file or an http(s) address, settings on top (key=value); or an MCP server's command after `--`."
+        ),
     ],
     config: Config = DEFAULT,
     kind: Annotated[str | None, typer.Option(help="mcp, servers, tool_docs or prd, where it cannot be told.")] = None,
@@ -58,8 +62,10 @@ def add_theme(
     from agent_world.agents.themes.provenance import join_themes, place_of
     from agent_world.agents.themes.sources import add_source, guess_source
 
-    settings = load_settings(config)
-    wanted = guess_source(source, kind, name, _headers(header or []))
+    first, *rest = source
+    data = "://" in first or (Path(first).is_file() and not os.access(first, os.X_OK))  # what follows is no command's
+    settings = load_settings(config, rest if data else ())
+    wanted = guess_source([first] if data else source, kind, name, _headers(header or []))
     themes, dropped = asyncio.run(read_sound_themes(wanted, settings.theme_rules))
     if not themes:
         reasons = "; ".join(f"{item.id}: {item.reason}" for item in dropped[:3]) or "it holds none"
