@@ -48,7 +48,7 @@ class Seen:
         """The earlier task whose question shares more than `MOST_SHARED` of the 4-grams; empty when there is none."""
         mine = four_grams(question)
         for name, theirs in self.grams:
-            if len(mine & theirs) > MOST_SHARED * min(len(mine), len(theirs)):
+            if shared(mine, theirs) > MOST_SHARED:
                 return name
         return ""
 
@@ -57,6 +57,11 @@ class Seen:
         self.solutions[solution_key(task)] = task.id
         self.answers[answer_key(task)] = task.id
         self.grams.append((task.id, four_grams(task.question)))
+
+
+def shared(mine: frozenset[tuple[str, ...]], theirs: frozenset[tuple[str, ...]]) -> float:
+    """Share of 4-grams that two questions have in common, of the one with fewer."""
+    return len(mine & theirs) / min(len(mine), len(theirs))
 
 
 def question_key(task: Task) -> str:

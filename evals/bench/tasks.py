@@ -19,7 +19,7 @@ from agent_world.agents.synthesizer.forms import forms_of_programs, forms_of_wal
 from agent_world.agents.synthesizer.graph import read_tool_graph
 from agent_world.agents.synthesizer.proposals import draft_of, propose
 from agent_world.agents.synthesizer.world import World
-from agent_world.agents.validator.duplicates import MOST_SHARED, four_grams
+from agent_world.agents.validator.duplicates import MOST_SHARED, four_grams, shared
 from agent_world.errors import UsageError
 from agent_world.evals.bench.figures import Figure, Target, judge
 from agent_world.evals.records import reasons_of
@@ -143,7 +143,7 @@ def row_of(name: str, tasks: Sequence[Task], seconds: float) -> EnvironmentTasks
 def overlap(tasks: Sequence[Task]) -> float:
     """The greatest share of 4-grams that two questions have in common, of the one with fewer; 0 for less than two."""
     grams = [four_grams(task.question) for task in tasks]
-    return max((len(a & b) / min(len(a), len(b)) for a, b in combinations(grams, 2)), default=0.0)
+    return max((shared(a, b) for a, b in combinations(grams, 2)), default=0.0)
 
 
 def forms_of(worlds: Sequence[World]) -> dict[str, int]:

@@ -62,7 +62,7 @@ class Pool:
 
     def waits_for(self, template: Template, begins: Beginning) -> bool:
         """Whether a process is ahead that may be told so."""
-        return any(process.begun in (None, begins) for process in self._spares.get(template, ()))
+        return any(process.may_begin(begins) for process in self._spares.get(template, ()))
 
     async def take(self, template: Template, begins: Beginning) -> Process:
         """A process on the template's own files. Raises `SandboxError`."""
@@ -159,7 +159,7 @@ class Pool:
         spares = self._spares.get(template, [])
         while spares:
             process = spares.pop(0)
-            if not process.ended() and process.begun in (None, begins):
+            if not process.ended() and process.may_begin(begins):
                 return process
             process.release()
         return None

@@ -63,6 +63,10 @@ class Process:
             self._end.register(self.pidfd, select.POLLIN)
         return bool(self._end.poll(0))
 
+    def may_begin(self, how: Beginning) -> bool:
+        """Whether it was told nothing else yet."""
+        return self.begun in (None, how)
+
     def begin(self, how: Beginning) -> None:
         """Tell it clock and seed, along with the first thing it is asked. Nothing if it was told them before."""
         if self.begun != how:

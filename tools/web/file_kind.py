@@ -42,8 +42,7 @@ def ending_of(found: Received, known: Collection[str]) -> str | None:
         return ".geojson" if ".geojson" in named else by_kind
     if kind in PAGE_KINDS:
         return None
-    asked = [f".{value.lower()}" for _, value in parse_qsl(urlsplit(found.address).query)]
-    return next((ending for ending in (*named, *asked) if ending in known), None) or _by_content(found)
+    return next((ending for ending in (*named, *_asked(found.address)) if ending in known), None) or _by_content(found)
 
 
 def name_of(found: Received) -> str:
@@ -55,9 +54,13 @@ def name_of(found: Received) -> str:
 
 def asks_for(address: str, known: Collection[str]) -> bool:
     """Whether an address ends in one of these, or asks for one (`export?format=csv`)."""
-    parts = urlsplit(address)
-    asked = (f".{value.lower()}" for _, value in parse_qsl(parts.query))
-    return PurePosixPath(parts.path).suffix.lower() in known or any(ending in known for ending in asked)
+    own = PurePosixPath(urlsplit(address).path).suffix.lower()
+    return any(ending in known for ending in (own, *_asked(address)))
+
+
+def _asked(address: str) -> list[str]:
+    """Values of its query, as endings."""
+    return [f".{value.lower()}" for _, value in parse_qsl(urlsplit(address).query)]
 
 
 def _file_name(found: Received) -> str:

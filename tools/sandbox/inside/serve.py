@@ -81,8 +81,7 @@ class World:
         return getattr(self.module or self._execute(), name, None)
 
     def _execute(self) -> types.ModuleType:
-        module = types.ModuleType("tools")
-        module.__dict__["ToolError"] = ToolError
+        module = _empty_module()
         code = compile(self.code, "tools.py", "exec") if isinstance(self.code, str) else self.code
         exec(code, module.__dict__)
         self.module = module
@@ -101,6 +100,7 @@ class World:
 
 
 def _empty_module() -> types.ModuleType:
+    """In which tools are executed, and judged."""
     module = types.ModuleType("tools")
     module.__dict__["ToolError"] = ToolError
     return module
@@ -358,8 +358,7 @@ def serve(
             case "compile":
                 _reply(channel, request["id"], compiled(request["source"]))
             case "judge":
-                space = {"__name__": "tools", "ToolError": ToolError}
-                verdict = only_defines(_code(request["code"]), space, output.parts)
+                verdict = only_defines(_code(request["code"]), _empty_module().__dict__, output.parts)
                 _reply(channel, request["id"], encode(verdict))
             case "call":
                 _reply(channel, request["id"], world.invoke(request["tool"], request["arguments"]))
