@@ -1,6 +1,7 @@
 """A row with its parts: an order with its items and payments, as a service shows it."""
 
 import random
+import re
 import textwrap
 from dataclasses import dataclass
 from typing import Any
@@ -164,6 +165,9 @@ def _cases(real: Real, data: Data, details: Details, rng: random.Random) -> list
 # --- What all of these share -----------------------------------------------------------------------------
 
 WIDTH = 106
+VARIABLE = re.compile(
+    r"\$(chosen|done|found|held|left|new|new_key|new_rows|other|part|place|present|r|row|rows|state|stocked|value)\b"
+)
 PYTHON = {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}
 
 
@@ -181,11 +185,18 @@ def tool_spec(
 
 
 def function(real: Real, text: str, body: list[str], arguments: dict[str, Column]) -> str:
-    """`arguments` that are lists have a name that no column has, and so no entry here."""
+    """`arguments` that are lists have a name that no column has, and so no entry here. In `body`, `$row` is a variable
+    of the written code: it is called `row` there, or `row_` where an argument of the real tool is called `row`."""
     typed = [f"{name}: {PYTHON[arguments[name].type] if name in arguments else 'list'}" for name in real.required]
     said = textwrap.wrap('"""' + text.replace("\\", "/").replace('"', "'"), WIDTH)
     head = ["@_strict", f"def {real.name}({', '.join(typed)}):"]
-    return "\n".join([*head, *(f"    {line}" for line in [*said, '"""', *body])]) + "\n"
+    taken = frozenset(real.required)
+    code = [VARIABLE.sub(lambda found: _free(found[1], taken), line) for line in body]
+    return "\n".join([*head, *(f"    {line}" for line in [*said, '"""', *code])]) + "\n"
+
+
+def _free(name: str, taken: frozenset[str]) -> str:
+    return _free(f"{name}_", taken) if name in taken else name
 
 
 def written(real: Real, spec: ToolSpec, source: str, cases: list[Case], seed: int) -> WrittenTool:

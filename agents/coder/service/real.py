@@ -11,10 +11,6 @@ from agent_world.agents.coder.words import many, one
 from agent_world.schema import ForeignKey, Table, ToolSpec
 from agent_world.tools.tables import singular, snake_case
 
-LOCALS = {"row", "found", "part", "parts", "chosen", "left", "new", "new_rows", "other", "place", "name", "held",
-          "rows", "new_key", "r", "state", "done", "present", "stocked"}  # fmt: skip
-"""Names that the written code uses itself."""
-
 
 @dataclass(frozen=True)
 class Real:
@@ -64,7 +60,7 @@ class Real:
     @property
     def writable(self) -> bool:
         """Whether Python code can have its names."""
-        names = all(usable(name) and name not in LOCALS for name in self.required)
+        names = all(usable(name) for name in self.required)
         return names and usable(self.name) and not hasattr(builtins, self.name)
 
     def about(self, table: Table) -> bool:

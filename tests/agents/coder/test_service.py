@@ -1,6 +1,7 @@
 """Tools of a real service made to work on its data: what they answer, what they change, and what they refuse."""
 
 import asyncio
+import re
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from agent_world.agents.coder.data import read_data
 from agent_world.agents.coder.mutate import mutation_score
 from agent_world.agents.coder.service import unserved
+from agent_world.agents.importer import import_database
 from agent_world.graphs.deps import open_deps
 from agent_world.graphs.synthesize import SynthesisRequest, synthesize
 from agent_world.graphs.write_tools import write_tools
@@ -18,7 +20,7 @@ from agent_world.memory.store import Bundle
 from agent_world.schema import ToolSpec
 from agent_world.settings import LocalRuntime, Settings, ToolSettings
 from agent_world.tools.runtime import Instance, Observation, open_runtime
-from tests.cinema import cinema
+from tests.cinema import cinema, write_cinema
 
 SERVED = {
     "get_booking_details", "get_customer_details", "find_customer_id_by_email", "find_customer_id_by_name_zip",
@@ -154,6 +156,25 @@ async def test_several_columns_change_together(instance: Instance) -> None:
     }
     (change,) = (await instance.diff()).changes
     assert change.after == {"street": "", "town": "Elsewhere", "zip": "01000"}
+
+
+async def test_arguments_may_be_called_as_the_written_code_calls_its_variables(tmp_path: Path) -> None:
+    folder = write_cinema(tmp_path / "cinema")
+    names = {"street": "held", "town": "state"}
+    pattern = re.compile(rf"\b({'|'.join(names)})\b")
+    for file in folder.iterdir():
+        file.write_text(pattern.sub(lambda found: names[found[1]], file.read_text()))
+    bundle, _ = import_database(folder, tmp_path / "environments" / "cinema", name="c", specs=folder / "tools.json")
+    async with open_deps(Settings(workspace=tmp_path, tools=ToolSettings(max_tools=30))) as deps:
+        await write_tools(bundle, deps)
+    found = {verdict.tool: verdict.kept for verdict in bundle.environment().tools}
+    assert {name: found.get(name) for name in SERVED} == dict.fromkeys(SERVED, True)
+    async with open_runtime(LocalRuntime()) as runtime:
+        instance = await runtime.open(bundle.root)
+        given = {"customer_id": "ann_1", "held": "", "state": "Elsewhere", "zip": "01000"}
+        assert (await instance.call("change_customer_address", given)).ok
+        (change,) = (await instance.diff()).changes
+        assert change.after == {"held": "", "state": "Elsewhere", "zip": "01000"}
 
 
 async def test_sums_are_worked_out_and_nothing_else(instance: Instance) -> None:
