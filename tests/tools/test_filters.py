@@ -279,6 +279,7 @@ WALLS = """
 import os, sys
 sys.path.insert(0, {here!r})
 from inside import filters, kernel
+kernel.gain_no_privileges()
 kernel.give_up_privileges()
 filters.restrict_calls(alone={alone}, program={program})
 """

@@ -36,6 +36,17 @@ async def test_tools_run_on_every_rung_that_this_machine_has(world: World, rung:
         await backend.stop()
 
 
+async def test_no_capability_is_left_in_the_bounding_set(world: World) -> None:
+    body = "import ctypes\ndef kept():\n    libc = ctypes.CDLL(None)\n"
+    root = world(f"{body}    return [n for n in range(64) if libc.prctl(23, n, 0, 0, 0) == 1]")  # PR_CAPBSET_READ
+    backend = LocalBackend(LocalRuntime(), Launcher(OURS))
+    await backend.start()
+    try:
+        assert (await (await backend.open(root)).call("kept", {})).value == []
+    finally:
+        await backend.stop()
+
+
 @pytest.mark.parametrize(("rung", "floor"), [("limits", "confined"), ("confined", OURS), ("limits", OURS)])
 async def test_a_start_below_the_floor_is_refused_with_the_setting(rung: Rung, floor: Rung) -> None:
     launcher = Launcher(rung, floor=floor)

@@ -116,8 +116,8 @@ class Channel:
             self._due -= 1
         return not self._due
 
-    async def receive_directory(self) -> int:
-        """The descriptor that a new process sends first, once it has also said that it is locked down.
+    async def receive_start(self) -> tuple[int, int]:
+        """The descriptors of a new process's folder and of itself, once it has also said that it is locked down.
 
         Raises `ChannelClosed` with its reason if it is not.
         """
@@ -127,14 +127,14 @@ class Channel:
             await ready
         finally:
             self._loop.remove_reader(self._socket)
-        message, fds, _, _ = socket.recv_fds(self._socket, 1, 1)
+        message, fds, _, _ = socket.recv_fds(self._socket, 1, 2)
         self._loop.add_reader(self._socket, self._read)
         with contextlib.suppress(ChannelClosed):
             while message and not self._buffer:
                 await self._more()
-        if fds and self._buffer[:1] == b"+":
+        if len(fds) == 2 and self._buffer[:1] == b"+":
             del self._buffer[0]
-            return fds[0]
+            return fds[0], fds[1]
         for fd in fds:
             os.close(fd)
         reason = self._buffer[:400].removeprefix(b"-").decode(errors="replace")

@@ -1,14 +1,15 @@
-"""The zygote's interpreter, and the socket over which it is asked for processes."""
+"""The zygote's interpreter, and what it and its stem are asked over: `inside/zygote.py` says what."""
 
 import asyncio
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from agent_world.errors import SandboxError
 from agent_world.settings import Rung
@@ -27,6 +28,8 @@ class Control:
             self._interpreter = _start_interpreter(theirs.fileno(), force, readable)
         ours.setblocking(False)
         self._socket: socket.socket | None = ours
+        self._orders: socket.socket | None = None
+        self._gate = -1
         self._waiting: dict[int, asyncio.Future[list[int]]] = {}
 
     @property
@@ -44,9 +47,16 @@ class Control:
         refused: list[str] = []
         try:
             async with asyncio.timeout(_START_S):
-                while first := await asyncio.get_running_loop().sock_recv(self._socket, 4096):
+                while True:
+                    await _readable(self._socket)
+                    first, fds, _, _ = socket.recv_fds(self._socket, 4096, 2)
+                    if not first:
+                        break
                     answer: dict[str, Any] = json.loads(first)
                     if "refused" not in answer:
+                        self._gate, orders = fds
+                        self._orders = socket.socket(fileno=orders)
+                        self._orders.setblocking(False)
                         asyncio.get_running_loop().add_reader(self._socket, self._on_answer)
                         return answer, tuple(refused)
                     refused.append(answer["refused"])
@@ -63,19 +73,44 @@ class Control:
             self._interpreter.kill()
             self._interpreter.wait()
 
-    def ask(self, request: dict[str, Any], *fds: int) -> "asyncio.Future[list[int]]":
-        if not self._socket:
-            raise SandboxError("The sandbox is not running.")
+    def order(self, order: dict[str, Any], *fds: int) -> None:
+        """Have a process started, which answers over the channel of which `fds` begins with an end.
+
+        Raises `SandboxError`; `gone` says whether the sandbox has ended.
+        """
+        self._send(self._orders, order, fds)
+        try:
+            os.write(self._gate, b"+")
+        except OSError as error:
+            self._failed(error)
+
+    def ask(self, request: dict[str, Any]) -> "asyncio.Future[list[int]]":
+        """The descriptors that are the answer. Raises `SandboxError`; awaited, `OSError` where it is refused."""
+        self._send(self._socket, request)
         answer: asyncio.Future[list[int]] = asyncio.get_running_loop().create_future()
         self._waiting[request["id"]] = answer
-        try:
-            socket.send_fds(self._socket, [json.dumps(request).encode()], fds)
-        except OSError as error:
-            del self._waiting[request["id"]]
-            if isinstance(error, ConnectionError):
-                self.hang_up()
-            raise SandboxError(f"The sandbox takes no more requests: {error.strerror}.") from error
         return answer
+
+    def _send(self, to: socket.socket | None, message: dict[str, Any], fds: Sequence[int] = ()) -> None:
+        if to is None:
+            raise SandboxError("The sandbox is not running.")
+        try:
+            socket.send_fds(to, [json.dumps(message).encode()], fds)
+        except OSError as error:
+            self._failed(error)
+
+    def _failed(self, error: OSError) -> NoReturn:
+        if isinstance(error, ConnectionError):
+            self.hang_up()
+        raise SandboxError(f"The sandbox takes no more requests: {error.strerror}.") from error
+
+    def look(self) -> None:
+        """Take note if the stem has ended: `gone` says so, which else waits for the end of the zygote."""
+        if self._orders:
+            ends = select.poll()
+            ends.register(self._orders, 0)
+            if ends.poll(0):
+                self.hang_up()
 
     def _on_answer(self) -> None:
         assert self._socket is not None
@@ -102,10 +137,24 @@ class Control:
             asyncio.get_running_loop().remove_reader(self._socket)
             self._socket.close()
             self._socket = None
+        if self._orders:
+            self._orders.close()
+            os.close(self._gate)
+            self._orders = None
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(OSError("the zygote has ended"))
         self._waiting.clear()
+
+
+async def _readable(end: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(end, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(end)
 
 
 def _start_interpreter(control: int, force: Rung | None, readable: Sequence[str]) -> "subprocess.Popen[bytes]":

@@ -151,12 +151,12 @@ class Launcher:
         try:
             with theirs:
                 fds = (theirs.fileno(), *(program.standard if program else ()))
-                answer = control.ask(_request(number, process, order, program), *fds)
+                control.order(_order(process, order, program), *fds)
             async with asyncio.timeout(_SPAWN_S):
-                (process.pidfd,) = await answer
-                process.directory = await process.channel.receive_directory()
+                process.directory, process.pidfd = await process.channel.receive_start()
         except (TimeoutError, ChannelClosed, OSError) as error:
             process.release()
+            control.look()
             raise SandboxError(f"The sandbox could not start a process: {error or 'no answer in time'}.") from error
         except BaseException:
             process.release()  # cancelled: where it was not yet known, it ends at the end of its channel
@@ -194,10 +194,8 @@ def _look_at(done: "asyncio.Future[list[int]]") -> None:
         done.exception()
 
 
-def _request(number: int, process: Process, order: Order, program: Program | None) -> dict[str, Any]:
-    request: dict[str, Any] = {
-        "op": "spawn",
-        "id": number,
+def _order(process: Process, order: Order, program: Program | None) -> dict[str, Any]:
+    told: dict[str, Any] = {
         "uid": process.uid,
         "folder": str(process.folder or ""),
         "memory_mb": order.memory_mb,
@@ -205,8 +203,8 @@ def _request(number: int, process: Process, order: Order, program: Program | Non
         "base": order.base.number if order.base else 0,
     }
     if program:
-        request["program"] = {"argv": list(program.argv), "env": dict(program.environment)}
-    return request
+        told["program"] = {"argv": list(program.argv), "env": dict(program.environment)}
+    return told
 
 
 def _uid(number: int) -> int:

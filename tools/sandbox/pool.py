@@ -40,7 +40,7 @@ class Pool:
         self._spares: OrderedDict[Template, list[Process]] = OrderedDict()
         self._begins: WeakKeyDictionary[Template, Beginning] = WeakKeyDictionary()
         """What was asked for last."""
-        self._refills: dict[Template, asyncio.Task[None]] = {}
+        self._refills: dict[Template, asyncio.Task[None] | asyncio.Handle] = {}
         self._dropped: WeakSet[Template] = WeakSet()
 
     @property
@@ -68,8 +68,9 @@ class Pool:
         """A process on the template's own files. Raises `SandboxError`."""
         process = self._spare(template, begins) or await self._start(template)
         process.begin(begins)
-        self._refill(template, begins if self._begins.get(template) == begins else None)
-        self._begins[template] = begins
+        if self._ahead and template not in self._refills:  # whatever can wait does: who asked is still waiting
+            refill = asyncio.get_running_loop().call_soon(self._refill, template, begins)
+            self._refills[template] = refill
         return process
 
     async def start_on(self, template: Template, files: Files, begins: Beginning) -> Process:
@@ -104,9 +105,9 @@ class Pool:
 
     async def stop(self) -> None:
         refills = list(self._refills.values())
-        for task in refills:
-            task.cancel()
-        await asyncio.gather(*refills, return_exceptions=True)
+        for refill in refills:
+            refill.cancel()
+        await asyncio.gather(*(r for r in refills if isinstance(r, asyncio.Task)), return_exceptions=True)
         self.let_all_go()
         await self._compiler.stop()
         await self._bases.stop()
@@ -164,14 +165,17 @@ class Pool:
             process.release()
         return None
 
-    def _refill(self, template: Template, begins: Beginning | None) -> None:
-        if not self._ahead or template in self._refills or template in self._dropped:
+    def _refill(self, template: Template, begins: Beginning) -> None:
+        del self._refills[template]
+        if template in self._dropped:
             return
+        alike = self._begins.get(template) == begins
+        self._begins[template] = begins
         self._spares.setdefault(template, [])
         self._spares.move_to_end(template)
         while len(self._spares) > _MAX_ENVIRONMENTS:
             self._let_go(next(iter(self._spares)))
-        self._refills[template] = asyncio.create_task(self._fill_up(template, begins))
+        self._refills[template] = asyncio.create_task(self._fill_up(template, begins if alike else None))
 
     async def _fill_up(self, template: Template, begins: Beginning | None) -> None:
         try:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -20,6 +21,7 @@ from agent_world.tools.state import State, check_volatile, read_state
 _MAX_KNOWN = 64
 _HEADS = ("environment.json", "tools.json", "tools.py")
 Signature = tuple[tuple[int, int], ...]
+_TIME_AND_SIZE = attrgetter("st_mtime_ns", "st_size")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,52 +54,55 @@ class Templates:
         """`gone` is told of each template that no new instance will use."""
         self._max_bytes = max_bytes
         self._gone = gone
-        self._known: OrderedDict[Path, tuple[tuple[str, ...], Signature, Template]] = OrderedDict()
+        self._known: OrderedDict[Path, tuple[_Look, Template]] = OrderedDict()
 
     def load(self, root: Path) -> Template:
         """Raises `SandboxError` when the bundle cannot be read, `SpecError` for a broken tool schema."""
         known = self._known.get(root)
-        if known and known[1] == _signature(known[0]):
+        if known and known[0].same():
             self._known.move_to_end(root)
-            return known[2]
-        paths = _paths(root)
-        signature = _signature(paths)
+            return known[1]
+        look = _look(root)
         template = _load(root, self._max_bytes)
         if known:
-            self._gone(known[2])
-        self._known[root] = paths, signature, template
+            self._gone(known[1])
+        self._known[root] = look, template
         while len(self._known) > _MAX_KNOWN:
-            self._gone(self._known.popitem(last=False)[1][2])
+            self._gone(self._known.popitem(last=False)[1][1])
         return template
 
 
-def _paths(root: Path) -> tuple[str, ...]:
-    """All that makes a template: the heads, there or not, and the folders and files of the database."""
-    found = [f"{root}/{name}" for name in (*_HEADS, "database")]
-    folders = [found[-1]]
-    while folders:
-        with contextlib.suppress(FileNotFoundError), os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                found.append(entry.path)
-                if entry.is_dir():
-                    folders.append(entry.path)
-    return tuple(found)
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Times and sizes of what makes a template: the heads, and the folders and files of the database.
 
-
-def _signature(paths: tuple[str, ...]) -> Signature:
-    """Times and sizes of what makes a template; a folder's time tells of names that came or went.
-
-    Looked at in every `open`, so by the cheapest means.
+    A folder's time tells of names that came or went.
     """
-    return tuple(map(_look, paths))
+
+    there: tuple[str, ...]
+    absent: tuple[str, ...]
+    signature: Signature
+
+    def same(self) -> bool:
+        """Asked in every `open`, so by the cheapest means."""
+        try:
+            signature = tuple(map(_TIME_AND_SIZE, map(os.stat, self.there)))
+        except OSError:
+            return False
+        return signature == self.signature and not any(os.access(path, os.F_OK) for path in self.absent)
 
 
-def _look(path: str) -> tuple[int, int]:
-    try:
-        status = os.stat(path)
-    except FileNotFoundError:
-        return -1, -1
-    return status.st_mtime_ns, status.st_size
+def _look(root: Path) -> _Look:
+    heads = [f"{root}/{name}" for name in (*_HEADS, "database")]
+    found: dict[str, tuple[int, int]] = {}
+    left = list(heads)
+    while left:
+        path = left.pop()
+        with contextlib.suppress(FileNotFoundError):
+            found[path] = _TIME_AND_SIZE(os.stat(path))
+            if os.path.isdir(path):
+                left += (entry.path for entry in os.scandir(path))
+    return _Look(tuple(found), tuple(path for path in heads if path not in found), tuple(found.values()))
 
 
 def _load(root: Path, max_bytes: int) -> Template:

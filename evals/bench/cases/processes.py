@@ -107,6 +107,16 @@ return found
 """
 hostile("privileges taken back", _PRIVILEGES, "walls", value=lambda v: v == [])
 
+_CAPABILITIES = """
+import ctypes
+libc = ctypes.CDLL(None)
+held = (ctypes.c_uint32 * 6)(*[9] * 6)
+libc.capget((ctypes.c_uint32 * 2)(0x20080522, 0), held)
+return [list(held), libc.prctl(39, 0, 0, 0, 0)]
+"""
+"""The last is PR_GET_NO_NEW_PRIVS."""
+hostile("no capability, and none to be gained", _CAPABILITIES, "walls", value=lambda v: v == [[0] * 6, 1])
+
 _CALLS = {
     "x86_64": {"clone new user": (56, 0x10000011), "ptrace": (101, 16, 1), "setns": (308, 0, 0), "pivot_root": (155,),
                "init_module": (175,), "kexec_load": (246,), "bpf": (321, 0), "perf_event_open": (298, 0),

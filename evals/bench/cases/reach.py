@@ -33,13 +33,9 @@ libc = ctypes.CDLL(None)
 return libc.inotify_add_watch(libc.inotify_init(), b'@CANARY@', 0xfff)
 """, "walls", value=lambda v: v == -1)  # fmt: skip
 
-for _place in ("/x", "/tmp/x", "/usr/x", "/etc/x", "/dev/x", "/dev/shm/x", "../x", f"{sys.base_prefix}/x"):
-    hostile(
-        f"a new file at {_place if len(_place) < 12 else 'the interpreter'}",
-        f"open({_place!r}, 'w')",
-        "bare",
-        errors=FAILED,
-    )
+for _place in ("/x", "/tmp/x", "/usr/x", "/etc/x", "/dev/x", "/dev/shm/x", "../x"):
+    hostile(f"a new file at {_place}", f"open({_place!r}, 'w')", "bare", errors=FAILED)
+hostile("a new file at the interpreter", f"open({sys.base_prefix + '/x'!r}, 'w')", "bare", errors=FAILED)
 hostile(
     "a module of the interpreter rewritten", "import json\nopen(json.__file__, 'a').write('#')", "walls", errors=FAILED
 )

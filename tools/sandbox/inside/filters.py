@@ -47,7 +47,7 @@ def restrict_calls(alone: bool, program: bool = False) -> None:
 
 
 @functools.cache
-def packed_filter(machine: str, alone: bool, program: bool = False) -> bytes:
+def packed_filter(machine: str, alone: bool, program: bool) -> bytes:
     """As the kernel takes it. Made once before the forks, it costs an instance nothing."""
     return b"".join(struct.pack("HBBI", *step) for step in call_filter(machine, alone, program))
 

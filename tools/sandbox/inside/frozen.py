@@ -7,7 +7,6 @@ docs/threat-model.md: entropy asked of the kernel by other means than Python's, 
 go by, which is the real one.
 """
 
-import hashlib
 import os
 import random
 import socket
@@ -22,6 +21,11 @@ sys.modules["_datetime"] = None  # type: ignore[assignment]
 sys.modules["_zoneinfo"] = None  # type: ignore[assignment]
 
 import uuid  # noqa: E402
+
+try:  # of the interpreter itself: OpenSSL's, which `hashlib` prefers, takes ten times as long the first time
+    from _sha2 import sha256
+except ImportError:
+    from _sha256 import sha256
 
 from . import frozen_clock, frozen_files, frozen_sqlite  # noqa: E402
 
@@ -40,7 +44,7 @@ def begin(clock_ns: int, seed: str) -> None:
     """Set the moment (nanoseconds since 1970, UTC) and the seed of this process."""
     frozen_clock.begin(clock_ns)
     frozen_files.begin()
-    start = int.from_bytes(hashlib.sha256(seed.encode()).digest(), "big")
+    start = int.from_bytes(sha256(seed.encode()).digest(), "big")
     _seed(_entropy, start)
     random.seed(start + 1)
     tempfile._name_sequence = None  # type: ignore[attr-defined]

@@ -36,6 +36,14 @@ _MAX_FILES, _MAX_FILES_OF_PROGRAM = 64, 256
 _MAX_PROCESSES, _MAX_PROCESSES_OF_PROGRAM = 16, 64
 _MAX_INODES = 2048
 _MAX_CPU_S = 3600
+_HARD_LIMITS = {
+    limit: resource.getrlimit(limit)[1]
+    for limit in (
+        resource.RLIMIT_AS, resource.RLIMIT_DATA, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC,
+        resource.RLIMIT_CPU, resource.RLIMIT_CORE,
+    )
+}  # fmt: skip
+"""Of this process, and so of all that come from it."""
 _getuid, _getgid = os.getuid, os.getgid
 """The true ones, also after `frozen.conceal`."""
 
@@ -173,9 +181,13 @@ def try_sharing(base: int, rung: Rung, proc: int) -> None:
 def shut(room: Room, rung: Rung, with_parent: bool = True) -> None:
     """Give up the uid, every privilege, and all but a fixed share of the machine. There is no way back.
 
+    As root, after `kernel.gain_no_privileges`, which takes as long as all of this.
+
     `with_parent` ends it with the thread that started it, too; not meant where that is a thread of somebody else's.
     """
     root = _getuid() == 0
+    if rung != "own_uid":  # there the stem has
+        kernel.gain_no_privileges()  # while it may
     if root:
         os.setgroups([])
         os.setresgid(room.uid, room.uid, room.uid)
@@ -195,7 +207,7 @@ def shut(room: Room, rung: Rung, with_parent: bool = True) -> None:
         (resource.RLIMIT_CPU, _MAX_CPU_S),
         (resource.RLIMIT_CORE, 0),
     ):
-        _, most = resource.getrlimit(limit)
+        most = _HARD_LIMITS[limit]
         allowed = (
             value if most == resource.RLIM_INFINITY else most if value == resource.RLIM_INFINITY else min(value, most)
         )

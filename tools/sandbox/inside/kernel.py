@@ -82,12 +82,19 @@ def die_with_parent() -> None:
     _check(_libc.prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "prctl pdeathsig")
 
 
-def give_up_privileges() -> None:
-    """No capability now, none to be gained by any exec, and no reading of this process by its neighbours."""
+def gain_no_privileges() -> None:
+    """None by any exec, of this process and of all that come from it, but in a new user namespace.
+
+    The capabilities of the bounding set go as far as the caller has the right to take them.
+    """
     _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl no_new_privs")
     for capability in range(_LAST_CAPABILITY + 1):
         if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             break
+
+
+def give_up_privileges() -> None:
+    """No capability now, and no reading of this process by its neighbours."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     _check(_libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")
     _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl dumpable")

@@ -9,6 +9,7 @@ is refused, it comes to a process that is there for it alone.
 
 import array
 import base64
+import binascii
 import contextlib
 import io
 import json
@@ -107,7 +108,7 @@ def _empty_module() -> types.ModuleType:
 
 
 def _code(text: str) -> types.CodeType:
-    code: types.CodeType = marshal.loads(base64.b64decode(text))
+    code: types.CodeType = marshal.loads(binascii.a2b_base64(text))
     return code
 
 

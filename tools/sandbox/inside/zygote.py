@@ -1,15 +1,19 @@
 """The zygote: a clean interpreter with the usual modules loaded, that forks an instance on request.
 
 It runs no tool code and reads none. Instances are forked from a stem, a process that does nothing else and so stays
-as it was: that makes them all alike, to the last address. The trusted side asks over a SEQPACKET socket, one JSON
-object a message:
-- `spawn`, with the instance's end of a channel; the answer carries a pidfd of the new process;
+as it was: that makes them all alike, to the last address. The trusted side orders them of the stem itself: an order, a
+JSON object with the instance's end of a channel, over one SEQPACKET socket, then a byte through a pipe. Over that
+channel the instance sends descriptors of its folder and of itself, and says when it is locked down.
+
+The zygote is asked over another such socket, one JSON object a message:
 - `base` for a folder that instances may share; the answer carries a descriptor of it, for the trusted side to fill;
 - `drop` when no instance uses it any more.
 End of file on that socket ends the zygote. Where there are namespaces it is process 1 of its own, so every instance
 ends with it; where there are none, instances cannot have children, and each dies with its parent.
 """
 
+import _signal  # `signal` makes enumerations of all numbers, which takes each instance 0.1 ms
+import array
 import contextlib
 import fcntl
 import gc
@@ -131,26 +135,19 @@ class _Zygote:
 
     def serve(self, folders: str = "") -> None:
         if kernel.has_call_filters():
-            filters.packed_filter(os.uname().machine, self._rung not in jail.NAMESPACED)
+            for program in (False, True):
+                filters.packed_filter(os.uname().machine, self._rung not in jail.NAMESPACED, program)
         gc.collect()
         gc.freeze()
         gc.set_threshold(10_000, 10, 10)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
-        stem = _Stem(self._control, self._proc, self._rung, self._own)
-        _send(self._control, {"rung": self._rung, "folders": folders, "calls_filtered": kernel.has_call_filters()})
-        while True:
-            message, fds, _, _ = socket.recv_fds(self._control, _MESSAGE, _MOST_FDS)
-            if not message:
-                return
-            try:
-                request = json.loads(message)
-                if request["op"] == "spawn":
-                    stem.fork(message, fds)
-                else:
-                    self._answer(request)
-            finally:
-                for fd in fds:
-                    os.close(fd)
+        gate, orders = _start_stem(self._proc, self._rung, self._own)
+        ready = {"rung": self._rung, "folders": folders, "calls_filtered": kernel.has_call_filters()}
+        _send(self._control, ready, gate, orders)
+        os.close(gate)  # when the trusted side has gone, the stem sees its end
+        os.close(orders)
+        while message := self._control.recv(_MESSAGE):
+            self._answer(json.loads(message))
 
     def _answer(self, request: dict[str, Any]) -> None:
         work = {"base": self._base, "drop": self._drop}[request["op"]]
@@ -188,38 +185,40 @@ class _Zygote:
         return []
 
 
-class _Stem:
+def _start_stem(proc: int, rung: jail.Rung, own: int) -> tuple[int, int]:
     """The process that instances are forked from. It waits and forks, and no allocation outlives either, so that all
-    instances begin with the same bytes at the same addresses. An order is read by the new process itself."""
+    instances begin with the same bytes at the same addresses. An order is read by the new process itself.
 
-    def __init__(self, control: socket.socket, proc: int, rung: jail.Rung, own: int) -> None:
-        gate, self._gate = os.pipe()
-        self._requests, requests = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        if os.fork():
-            os.close(gate)
-            return requests.close()
-        try:
-            kernel.die_with_parent()
-            frozen.conceal()
-            os.close(self._gate)
-            while os.read(gate, 1):
-                try:
-                    if _fork(own) == 0:
-                        _live(control, requests, proc, rung)
-                except OSError as error:
-                    _refuse_one(control, requests, error)
-        finally:
-            os._exit(0)
+    Returns the ends to order by: of the pipe, and of the socket.
+    """
+    waiting, gate = os.pipe()
+    orders, ordered = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if os.fork():
+        os.close(waiting)
+        ordered.close()
+        return gate, orders.detach()
+    try:
+        kernel.die_with_parent()
+        if rung == "own_uid":
+            kernel.gain_no_privileges()
+        frozen.conceal()
+        os.close(gate)
+        orders.close()
+        while os.read(waiting, 1):
+            try:
+                if _fork(own) == 0:
+                    _live(ordered, proc, rung)
+            except OSError as error:
+                _refuse_one(ordered, error)
+    finally:
+        os._exit(0)
 
-    def fork(self, request: bytes, fds: list[int]) -> None:
-        socket.send_fds(self._requests, [request], fds)
-        os.write(self._gate, b"+")
 
-
-def _refuse_one(control: socket.socket, requests: socket.socket, error: OSError) -> None:
-    message, fds, _, _ = socket.recv_fds(requests, _MESSAGE, _MOST_FDS)
-    _send(control, {"id": json.loads(message)["id"], "error": str(error)})
-    for fd in fds:
+def _refuse_one(ordered: socket.socket, error: OSError) -> None:
+    _, fds, _, _ = socket.recv_fds(ordered, _MESSAGE, _MOST_FDS)
+    with socket.socket(fileno=fds[0]) as channel, contextlib.suppress(OSError):
+        channel.sendall(b"-" + str(error).encode())
+    for fd in fds[1:]:
         os.close(fd)
 
 
@@ -239,51 +238,52 @@ def _fork(own: int) -> int:
     return kernel.fork()
 
 
-def _live(control: socket.socket, requests: socket.socket, proc: int, rung: jail.Rung) -> None:
+def _live(ordered: socket.socket, proc: int, rung: jail.Rung) -> None:
     """The life of an instance's process. Never returns."""
     try:
-        message, fds, _, _ = socket.recv_fds(requests, _MESSAGE, _MOST_FDS)
-        request = json.loads(message)
-        _send(control, {"id": request["id"]}, os.pidfd_open(os.getpid()))
-        _follow(request, fds, proc, rung)
+        message, fds, _, _ = socket.recv_fds(ordered, _MESSAGE, _MOST_FDS)
+        _follow(json.loads(message), fds, proc, rung)
     finally:
         os._exit(1)
 
 
-def _follow(request: dict[str, Any], fds: list[int], proc: int, rung: jail.Rung) -> None:
-    channel, started = socket.socket(fileno=fds[0]), request.get("program")
+def _follow(order: dict[str, Any], fds: list[int], proc: int, rung: jail.Rung) -> None:
+    end, started = fds[0], order.get("program")
     try:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
         os.setpgid(0, 0)  # a signal to the own group crosses PID namespaces: it must find this instance alone
-        given = {key: request[key] for key in ("uid", "memory_mb", "disk_mb", "folder", "base")}
+        given = {key: order[key] for key in ("uid", "memory_mb", "disk_mb", "folder", "base")}
         room = jail.Room(**given, program=bool(started))
-        home = jail.enter_room(room, rung, proc)
+        end, *_, home = _alone([*fds, jail.enter_room(room, rung, proc)])
+        channel = socket.socket(fileno=end)
+        itself = os.pidfd_open(os.getpid())
         # Before the limits: the kernel holds descriptors on their way against the sender's.
-        socket.send_fds(channel, [b"+"], [home])
-        channel = _alone(channel, fds[1:])
+        channel.sendmsg([b"+"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", (home, itself)))])
+        os.close(home)
+        os.close(itself)
         jail.shut(room, rung)
         channel.sendall(b"+")
     except OSError as error:
-        channel.sendall(b"-" + str(error).encode())
+        os.write(end, b"-" + str(error).encode())
         os._exit(1)
     try:
         if started:
             program.supervise(channel, started["argv"], started["env"])
-        frozen.begin(0, "")
         serve.warm()
         serve.serve(channel, frozen.begin, plain.only_defines)
     finally:
         os._exit(0)
 
 
-def _alone(channel: socket.socket, standard: list[int]) -> socket.socket:
-    """The same channel as descriptor 3, and a program's `standard` ones after it: all that there is beside 0 to 2."""
+def _alone(fds: Sequence[int]) -> range:
+    """Make these all that there is beside 0 to 2; where they are then, the first as descriptor 3."""
     # First to places where none of them is in the way of another.
-    kept = [fcntl.fcntl(fd, fcntl.F_DUPFD, _OUT_OF_THE_WAY) for fd in (channel.detach(), *standard)]
-    for place, fd in enumerate(kept, program.CHANNEL):
+    kept = [fcntl.fcntl(fd, fcntl.F_DUPFD, _OUT_OF_THE_WAY) for fd in fds]
+    places = range(program.CHANNEL, program.CHANNEL + len(kept))
+    for place, fd in zip(places, kept, strict=True):
         os.dup2(fd, place)
-    os.closerange(program.CHANNEL + len(kept), os.sysconf("SC_OPEN_MAX"))
-    return socket.socket(fileno=program.CHANNEL)
+    os.closerange(places.stop, os.sysconf("SC_OPEN_MAX"))
+    return places
 
 
 def _send(control: socket.socket, message: dict[str, Any], *fds: int) -> None:
