@@ -8,8 +8,8 @@ from agent_world.agents.synthesizer.draft import Draft
 from agent_world.agents.synthesizer.world import World
 
 CALLS = 9
-"""Random calls among which the answer must be unlikely. The gate's own measure (`validator.random_runs`) is looser."""
-MOST = 0.12
+"""Random calls among which the answer must be unlikely. The gate has its own measure (`validator.random_runs`)."""
+MOST = 0.06
 """Chance above which no task is made of a draft."""
 ROUNDING = 0.006
 _FIGURES: Mapping[str, Callable[[list[float]], float]] = {"mean": fmean, "sum": sum, "min": min, "max": max}

@@ -1,12 +1,13 @@
 """What chance earns: calls of random tools on real rows, and answers put together from what they show.
 
 The runs of an environment are made once and tried on each of its tasks, so that a verdict does not hang on a task's id
-or on three throws: of `RUNS` runs, at most the share `MOST` may earn a task's reward.
+or on three throws: of the runs that do not come upon a row that the solution looks at, the last `NONE` must all score
+0, and at most the share `MOST` may earn the reward.
 """
 
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent_world.agents.synthesizer.world import Action, World
@@ -14,7 +15,9 @@ from agent_world.agents.validator.battery import Case
 from agent_world.agents.validator.form import kind_of
 from agent_world.agents.validator.literals import scalars
 from agent_world.agents.validator.pool import Pool
+from agent_world.agents.validator.replay import Call
 from agent_world.schema import StateDiff, Task
+from agent_world.tools.runtime import Observation
 
 CALLS = 3
 """Of one run."""
@@ -23,9 +26,10 @@ READINGS = 480
 """Reading calls that runs are drawn from."""
 WRITING = 4
 """Runs more, whose calls write as well."""
-MOST = 0.1
-"""Share of the runs that may earn the reward of a task; they know real keys, which an agent that guesses does not."""
-
+NONE = 20
+"""Of so many runs, those that write among them, none may earn the reward of a task."""
+MOST = 0.02
+"""Share of all runs that may."""
 
 KEPT = 8
 """Environments of which a process remembers the runs."""
@@ -38,6 +42,8 @@ class RandomRun:
     shown: dict[str, Any]
     """What was seen under each name, later calls over earlier ones."""
     diff: StateDiff = field(default_factory=StateDiff)
+    rows: frozenset[str] = frozenset()
+    """Whose fields were seen."""
 
 
 async def known_runs(world: World, pool: Pool, index: int, clock: str) -> list[RandomRun]:
@@ -58,11 +64,12 @@ async def random_runs(world: World, pool: Pool, index: int) -> list[RandomRun]:
     rng = random.Random(f"random calls:{world.id}")
     reading = [action for action in world.actions if not action.writes]
     instance = await pool.clean(index)
-    seen = [await instance.call(*_call(world, reading, rng)) for _ in range(READINGS if reading else 0)]
-    if any(observed.impure for observed in seen):
+    made = [_call(world, reading, rng) for _ in range(READINGS if reading else 0)]
+    seen = [(tool, await instance.call(tool, arguments)) for tool, arguments in made]
+    if any(observed.impure for _, observed in seen):
         pool.soil(index)
-    shown = [_fields(observed.value) if observed.ok else {} for observed in seen]
-    runs = [RandomRun(_together(rng.choices(shown, k=CALLS))) for _ in range(RUNS)] if shown else []
+    shown = [_shown(world, tool, observed) for tool, observed in seen]
+    runs = [_run(rng.choices(shown, k=CALLS)) for _ in range(RUNS)] if shown else []
     return [*runs, *[await _writing_run(world, pool, index, rng) for _ in range(WRITING)]]
 
 
@@ -71,8 +78,19 @@ async def _writing_run(world: World, pool: Pool, index: int, rng: random.Random)
     writing = [action for action in world.actions if action.writes] or world.actions
     instance = await pool.clean(index)
     pool.soil(index)
-    seen = [await instance.call(*_call(world, rng.choice((world.actions, writing)), rng)) for _ in range(CALLS)]
-    return RandomRun(_together([_fields(observed.value) for observed in seen if observed.ok]), await instance.diff())
+    made = [_call(world, rng.choice((world.actions, writing)), rng) for _ in range(CALLS)]
+    shown = [_shown(world, tool, await instance.call(tool, arguments)) for tool, arguments in made]
+    return replace(_run(shown), diff=await instance.diff())
+
+
+def unlike(world: World, runs: list[RandomRun], calls: Iterable[Call]) -> list[RandomRun]:
+    """Those that saw no row which the solution's calls show: they have not done by luck what is asked for. All, where
+    too few would be left."""
+    looked_at = {
+        row for tool, _, observed in calls for item in _items(observed.value) for row in _row(world, tool, item)
+    }
+    found = [run for run in runs if not run.rows & looked_at]
+    return found if len(found) >= NONE else runs
 
 
 def cases_of(runs: list[RandomRun], task: Task) -> list[Case]:
@@ -96,16 +114,33 @@ def _call(world: World, actions: list[Action], rng: random.Random) -> tuple[str,
     return action.name, {a: value for a, value in given.items() if a in action.required and value is not None}
 
 
-def _together(seen: list[dict[str, Any]]) -> dict[str, Any]:
-    return {key: value for shown in seen for key, value in shown.items()}
+Shown = tuple[dict[str, Any], list[str]]
+"""Fields of what a call gave, those of the first of several items among them, and the row that the item is."""
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        return {}
-    items = value.get("items")
-    first = items[0] if isinstance(items, list) and items and isinstance(items[0], dict) else {}
-    return {**value, **first}
+def _run(seen: list[Shown]) -> RandomRun:
+    fields = {key: value for shown, _ in seen for key, value in shown.items()}
+    return RandomRun(fields, rows=frozenset(row for _, rows in seen for row in rows))
+
+
+def _shown(world: World, tool: str, observed: Observation) -> Shown:
+    if not observed.ok or not isinstance(observed.value, dict):
+        return {}, []
+    first = next(iter(_items(observed.value)), {})
+    return {**observed.value, **first}, _row(world, tool, first)
+
+
+def _items(value: Any) -> list[dict[str, Any]]:
+    """The rows of a list, else what was given itself."""
+    items = value.get("items") if isinstance(value, dict) else None
+    return [item for item in (items if isinstance(items, list) else [value]) if isinstance(item, dict)]
+
+
+def _row(world: World, tool: str, item: Mapping[str, Any]) -> list[str]:
+    """Which row of the tool's table it is, if it has its key."""
+    action = world.action(tool)
+    key = action.table.primary_key if action else ""
+    return [f"{action.table.name} {item[key]}"] if action and key in item else []
 
 
 def _any(shown: Mapping[str, Any], field: Mapping[str, Any], rng: random.Random) -> Any:

@@ -10,7 +10,18 @@ from agent_world.agents.synthesizer.draft import Draft
 from agent_world.agents.synthesizer.realise import Realised, realise
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.gate import CHECKS, Gate, open_gate
-from agent_world.agents.validator.random_runs import CALLS, RUNS, WRITING, RandomRun, cases_of, known_runs, random_runs
+from agent_world.agents.validator.random_runs import (
+    CALLS,
+    NONE,
+    RUNS,
+    WRITING,
+    RandomRun,
+    cases_of,
+    known_runs,
+    random_runs,
+    unlike,
+)
+from agent_world.agents.validator.replay import replay
 from agent_world.agents.validator.trials import Trial
 from agent_world.schema import Chain, Criterion, Origin, Ref, Step, Task, Value
 from agent_world.settings import Settings, TaskSettings
@@ -45,7 +56,23 @@ async def test_a_task_that_chance_solves_is_refused_whatever_its_id(gate: Gate, 
     assert len(reasons) == 1
     (reason,) = reasons
     assert str(reason).startswith("chance does not solve it: ")
-    assert "at most 10% may" in str(reason)
+    assert "at most 2% may" in str(reason)
+
+
+async def test_a_run_that_came_upon_a_row_of_the_solution_is_no_chance(gate: Gate, make: Make) -> None:
+    """Among 20 books, some run reads the very book; who reads another one comes to another year."""
+    task = await make("read")
+    calls = (await replay(await gate.pool.clean(0), task.solution)).calls
+    runs = await random_runs(gate.world, gate.pool, 1)
+    apart = unlike(gate.world, runs, calls)
+    assert NONE < len(apart) < len(runs)
+    earned = {case.name for case in cases_of(runs, task) if case.answer == task.reference_answer}
+    assert earned
+    assert not [case for case in cases_of(apart, task) if case.answer == task.reference_answer]
+    assert unlike(gate.world, runs[:NONE], calls) == runs[:NONE], "too few are left without those of luck"
+    validation = await gate.judge(task)
+    receipts = {check.name: check.detail for check in validation.checks}
+    assert receipts["random calls score 0"] == "20 of 20 score 0"
 
 
 async def test_random_runs_are_the_same_each_time_and_some_of_them_write(gate: Gate) -> None:
