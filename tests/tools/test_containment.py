@@ -105,6 +105,24 @@ async def test_a_dead_zygote_costs_the_call_in_flight_and_no_file(runtime: Local
     assert (await other.call("ping", {})).value == 1
 
 
+async def test_no_descriptor_of_an_instance_goes_to_a_program_that_we_start(world: World) -> None:
+    before = _inheritable()
+    backend = LocalBackend(QUICK)
+    await backend.start()
+    try:
+        await backend.open(world(PING))
+        assert _inheritable() == before
+    finally:
+        await backend.stop()
+
+
+async def test_where_only_the_stem_has_died_another_sandbox_is_started(runtime: LocalBackend, world: World) -> None:
+    """The process that instances are forked from: the last one there, before any instance. The zygote lives."""
+    os.kill(max(_members(runtime.launcher.group)), signal.SIGKILL)
+    assert (await (await runtime.open(world(PING))).call("ping", {})).value == 1
+    assert runtime.launcher.generation == 2
+
+
 async def test_an_instance_that_lost_its_files_says_so_until_it_is_reset(world: World) -> None:
     backend = LocalBackend(QUICK, Launcher("confined"))
     await backend.start()
@@ -158,13 +176,23 @@ asyncio.run(main())
     assert not _alive(group)
 
 
+def _inheritable() -> set[int]:
+    held = [int(fd) for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}")]
+    return {fd for fd in held if os.get_inheritable(fd)}
+
+
 def _alive(group: int) -> bool:
     """Whether any process of the session is left (zombies aside)."""
+    return bool(_members(group))
+
+
+def _members(group: int) -> list[int]:
+    found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = status.read_text().rpartition(")")[2].split()
         except (FileNotFoundError, ProcessLookupError):
             continue
         if int(fields[3]) == group and fields[0] != "Z":
-            return True
-    return False
+            found.append(int(status.parent.name))
+    return found

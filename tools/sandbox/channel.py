@@ -14,6 +14,7 @@ import struct
 from typing import Any
 
 from agent_world.tools.sandbox.inside.serve import MAX_FRAME
+from agent_world.tools.sandbox.received import receive
 from agent_world.tools.strict_json import refuse_constant
 
 _HEAD = 4
@@ -127,7 +128,7 @@ class Channel:
             await ready
         finally:
             self._loop.remove_reader(self._socket)
-        message, fds, _, _ = socket.recv_fds(self._socket, 1, 2)
+        message, fds = receive(self._socket, 1, 2)
         self._loop.add_reader(self._socket, self._read)
         with contextlib.suppress(ChannelClosed):
             while message and not self._buffer:

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from agent_world.errors import SandboxError
 from agent_world.settings import Rung
 from agent_world.tools.sandbox.addresses import fixed_addresses
+from agent_world.tools.sandbox.received import receive
 
 _START_S = 30.0
 _STOP_S = 2.0
@@ -49,7 +50,7 @@ class Control:
             async with asyncio.timeout(_START_S):
                 while True:
                     await _readable(self._socket)
-                    first, fds, _, _ = socket.recv_fds(self._socket, 4096, 2)
+                    first, fds = receive(self._socket, 4096, 2)
                     if not first:
                         break
                     answer: dict[str, Any] = json.loads(first)
@@ -115,7 +116,7 @@ class Control:
     def _on_answer(self) -> None:
         assert self._socket is not None
         try:
-            message, fds, _, _ = socket.recv_fds(self._socket, 65_536, 1)
+            message, fds = receive(self._socket, 65_536, 1)
         except BlockingIOError:
             return
         except ConnectionError:
