@@ -18,7 +18,7 @@ from agent_world.agents.validator.effects import answer_fault, effect_fault, que
 from agent_world.agents.validator.form import answer_size, form_fault, given_away, leak, size_fault
 from agent_world.agents.validator.literals import grounding_fault, own_arguments, reference_fault, scalars, states
 from agent_world.agents.validator.pool import Pool, open_pool
-from agent_world.agents.validator.random_runs import RandomRun, known_runs, unlike
+from agent_world.agents.validator.random_runs import RandomRun, by_luck, known_runs
 from agent_world.agents.validator.replay import Call, Run, replay
 from agent_world.agents.validator.second import SECOND, second_fault
 from agent_world.agents.validator.trials import trials
@@ -40,7 +40,8 @@ CHECKS = (
     "no leak", "answer form", "criteria can be decided", "answer size", "answer not given away", "gold replays",
     "gold replays elsewhere", "arguments are known", "literals mean one thing", "question is used",
     "effects are asked for", "answer was shown", "gold scores 1", "no-op scores 0", "empty answer scores 0",
-    "chance does not solve it", "random calls score 0", "near misses score 0", "harmless variants score 1",
+    "chance does not solve it", "luck does not solve it", "random calls score 0", "near misses score 0",
+    "harmless variants score 1",
 )  # fmt: skip
 """Receipts that every task must have; with `second.SECOND` where there is a second way to the answer."""
 Check = tuple[str, str, str]
@@ -176,7 +177,8 @@ class Gate:
     # --- The grader against everything that comes close --------------------------------------------------
 
     async def _graded(self, task: Task, calls: Sequence[Call]) -> AsyncIterator[Check]:
-        tried = trials(self.world, task, unlike(self.world, await self._random(), calls))
+        runs = await self._random()
+        tried = trials(self.world, task, runs, by_luck(self.world, runs, calls))
         cases = [case for trial in tried for case in trial.cases]
         found = await rewards(task, cases, instance=await self.pool.clean(OTHER), judge=self.by_judge)
         scored = iter(found)

@@ -1,8 +1,8 @@
 """What chance earns: calls of random tools on real rows, and answers put together from what they show.
 
 The runs of an environment are made once and tried on each of its tasks, so that a verdict does not hang on a task's id
-or on three throws: of the runs that do not come upon a row that the solution looks at, the last `NONE` must all score
-0, and at most the share `MOST` may earn the reward.
+or on three throws. A run that comes upon a row which the solution looks at has done what is asked for, by luck: that
+may be the share `LUCK` of all. Of the others at most the share `MOST` may earn the reward, and none of the last `NONE`.
 """
 
 import random
@@ -27,9 +27,8 @@ READINGS = 480
 WRITING = 4
 """Runs more, whose calls write as well."""
 NONE = 20
-"""Of so many runs, those that write among them, none may earn the reward of a task."""
 MOST = 0.02
-"""Share of all runs that may."""
+LUCK = 0.1
 
 KEPT = 8
 """Environments of which a process remembers the runs."""
@@ -83,14 +82,11 @@ async def _writing_run(world: World, pool: Pool, index: int, rng: random.Random)
     return replace(_run(shown), diff=await instance.diff())
 
 
-def unlike(world: World, runs: list[RandomRun], calls: Iterable[Call]) -> list[RandomRun]:
-    """Those that saw no row which the solution's calls show: they have not done by luck what is asked for. All, where
-    too few would be left."""
-    looked_at = {
-        row for tool, _, observed in calls for item in _items(observed.value) for row in _row(world, tool, item)
-    }
-    found = [run for run in runs if not run.rows & looked_at]
-    return found if len(found) >= NONE else runs
+def by_luck(world: World, runs: list[RandomRun], calls: Iterable[Call]) -> list[bool]:
+    """By run, whether it saw a row which the solution's calls show."""
+    rows = {row for tool, _, observed in calls for item in _items(world, tool, observed.value)
+            for row in _row(world, tool, item)}  # fmt: skip
+    return [bool(run.rows & rows) for run in runs]
 
 
 def cases_of(runs: list[RandomRun], task: Task) -> list[Case]:
@@ -126,14 +122,18 @@ def _run(seen: list[Shown]) -> RandomRun:
 def _shown(world: World, tool: str, observed: Observation) -> Shown:
     if not observed.ok or not isinstance(observed.value, dict):
         return {}, []
-    first = next(iter(_items(observed.value)), {})
+    first = next(iter(_items(world, tool, observed.value)), {})
     return {**observed.value, **first}, _row(world, tool, first)
 
 
-def _items(value: Any) -> list[dict[str, Any]]:
-    """The rows of a list, else what was given itself."""
-    items = value.get("items") if isinstance(value, dict) else None
-    return [item for item in (items if isinstance(items, list) else [value]) if isinstance(item, dict)]
+def _items(world: World, tool: str, value: Any) -> list[dict[str, Any]]:
+    """The rows of a list, else what was given itself: an order that is shown with its `items` is no list."""
+    if not isinstance(value, dict):
+        return []
+    items = value.get("items")
+    if not isinstance(items, list) or _row(world, tool, value):
+        return [value]
+    return [item for item in items if isinstance(item, dict)]
 
 
 def _row(world: World, tool: str, item: Mapping[str, Any]) -> list[str]:

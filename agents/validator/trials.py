@@ -7,7 +7,7 @@ from agent_world.agents.synthesizer.answers import ordered_fields
 from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.battery import Case, bystanders
 from agent_world.agents.validator.form import blank_answer
-from agent_world.agents.validator.random_runs import MOST, NONE, RandomRun, cases_of
+from agent_world.agents.validator.random_runs import LUCK, MOST, NONE, RandomRun, cases_of
 from agent_world.schema import StateDiff, Task
 from agent_world.tools.grading import harmless_variants, near_misses, parse_answer, state_misses, text_variants
 from agent_world.tools.grading.criteria import STATE, ignored_of
@@ -35,16 +35,19 @@ class Trial:
         return f"{right}; {len(off)} earn the reward, and at most {self.most:.0%} may", ""
 
 
-def trials(world: World, task: Task, runs: list[RandomRun]) -> list[Trial]:
-    """`runs` are those that did nothing of what the task asks for."""
+def trials(world: World, task: Task, runs: list[RandomRun], lucky: Sequence[bool]) -> list[Trial]:
+    """`lucky`: by run, whether it did by luck what the task asks for. Where nearly all did, none is left out."""
     random = cases_of(runs, task)
+    apart = [case for case, luck in zip(random, lucky, strict=True) if not luck]
+    few = len(apart) < NONE
     return [
         Trial("no-op scores 0", 0, _noops(task)),
         Trial(
             "empty answer scores 0", 0, [Case(n, a, task.state_change) for n, a in (("no answer", None), ("{}", {}))]
         ),
-        Trial("chance does not solve it", 0, random, MOST),
-        Trial("random calls score 0", 0, random[-NONE:]),
+        Trial("chance does not solve it", 0, random if few else apart, LUCK if few else MOST),
+        Trial("luck does not solve it", 0, random, LUCK),
+        Trial("random calls score 0", 0, (random if few else apart)[-NONE:]),
         Trial("near misses score 0", 0, _near_misses(world, task)),
         Trial("harmless variants score 1", 1, list(_harmless(task))),
     ]

@@ -330,6 +330,32 @@ def tool():
 """
 
 
+EARLY = """
+import os, random, threading
+ID, PARENT, THREAD, SEEN = os.getpid(), os.getppid(), threading.main_thread().native_id, random.getstate()[1][:3]
+NATIVE = threading.get_native_id()
+def tool(): return [ID, PARENT, THREAD, NATIVE, SEEN]
+"""
+
+
+@pytest.mark.parametrize("only", [None, "confined"])
+async def test_ids_are_hidden_from_the_body_of_a_module_as_well(world: World, only: Rung | None) -> None:
+    root, seen = world(EARLY), set()
+    for _ in range(2):
+        backend = LocalBackend(LocalRuntime(), Launcher(only))
+        await backend.start()
+        try:
+            for _ in range(2):
+                seen.add((await (await backend.open(root)).call("tool", {})).text)
+                while backend.pool.refilling:
+                    await asyncio.sleep(0.005)
+        finally:
+            await backend.stop()
+    (text,) = seen
+    own = 2 if only else 1
+    assert json.loads(text)[:4] == [own, 0, own, own]
+
+
 @pytest.mark.parametrize("only", [None, "confined"])
 async def test_objects_lie_at_the_same_addresses_in_every_instance(world: World, only: Rung | None) -> None:
     root = world(ADDRESSES)

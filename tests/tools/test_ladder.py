@@ -1,6 +1,7 @@
 """Which rung holds, what is said about it, and what is refused below the floor."""
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,3 +86,47 @@ async def test_no_two_zygotes_name_the_folder_of_their_instances_alike() -> None
         names |= set(launcher.folders)
         await launcher.stop()  # which removes it, if the zygote could not: it must be nobody else's
     assert len(names) == 2
+
+
+async def test_a_sandbox_that_could_not_start_anew_is_started_by_who_asks_next(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = LocalBackend(LocalRuntime())
+    await backend.start()
+    try:
+        assert backend.launcher._control is not None
+        backend.launcher._control.hang_up()
+        with monkeypatch.context() as broken:
+            broken.setattr(sys, "executable", "/bin/true")  # an interpreter that ends at once
+            with pytest.raises(SandboxError, match="cannot start"):
+                await backend.open(world("def ping(): return 1"))
+        instance = await backend.open(world("def ping(): return 1"))
+        assert (await instance.call("ping", {})).value == 1
+    finally:
+        await backend.stop()
+
+
+async def test_an_order_that_nobody_has_read_is_not_the_next_ones(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a process dies between its start and its order: here an order is given without the byte."""
+    root = world("def ping(): return 1")
+    backend = LocalBackend(LocalRuntime(ahead=0))
+    await backend.start()
+    try:
+        await (await backend.open(root)).call("ping", {})
+        control = backend.launcher._control
+        assert control is not None
+        gate, control._gate = control._gate, os.open(os.devnull, os.O_WRONLY)
+        with monkeypatch.context() as hasty:
+            hasty.setattr("agent_world.tools.sandbox.launcher._SPAWN_S", 0.3)
+            hasty.setattr(control, "skip", lambda: None)
+            with pytest.raises(SandboxError, match="no answer in time"):
+                await backend.open(root)
+        os.close(control._gate)
+        control._gate = gate
+        control.skip()
+        instance = await backend.open(root)
+        assert (await instance.call("ping", {})).value == 1
+    finally:
+        await backend.stop()

@@ -130,9 +130,14 @@ class Channel:
             self._loop.remove_reader(self._socket)
         message, fds = receive(self._socket, 1, 2)
         self._loop.add_reader(self._socket, self._read)
-        with contextlib.suppress(ChannelClosed):
-            while message and not self._buffer:
-                await self._more()
+        try:
+            with contextlib.suppress(ChannelClosed):
+                while message and not self._buffer:
+                    await self._more()
+        except BaseException:
+            for fd in fds:
+                os.close(fd)
+            raise
         if len(fds) == 2 and self._buffer[:1] == b"+":
             del self._buffer[0]
             return fds[0], fds[1]

@@ -1,6 +1,7 @@
 """The zygote's interpreter, and what it and its stem are asked over: `inside/zygote.py` says what."""
 
 import asyncio
+import contextlib
 import json
 import os
 import select
@@ -55,6 +56,10 @@ class Control:
                         break
                     answer: dict[str, Any] = json.loads(first)
                     if "refused" not in answer:
+                        if len(fds) != 2:
+                            for fd in fds:
+                                os.close(fd)
+                            raise SandboxError("The sandbox cannot start: this process may open no more files.")
                         self._gate, orders = fds
                         self._orders = socket.socket(fileno=orders)
                         self._orders.setblocking(False)
@@ -104,6 +109,15 @@ class Control:
         if isinstance(error, ConnectionError):
             self.hang_up()
         raise SandboxError(f"The sandbox takes no more requests: {error.strerror}.") from error
+
+    def skip(self) -> None:
+        """Start a process for an order that may be left over, because whoever was to read it died first.
+
+        It would be read for the next one, and that for the one after. Where none is left, the process waits for one.
+        """
+        if self._orders:
+            with contextlib.suppress(OSError):
+                os.write(self._gate, b"+")
 
     def look(self) -> None:
         """Take note if the stem has ended: `gone` says so, which else waits for the end of the zygote."""

@@ -60,17 +60,24 @@ class Launcher:
     async def start(self) -> None:
         """Raises `SandboxError` where the kernel refuses what the floor needs."""
         self._control = Control(self._force, self._readable)
-        answer, self.refused = await self._control.hear()
-        self.rung, self.calls_filtered = answer["rung"], answer["calls_filtered"]
-        if answer["folders"]:
-            self.folders.append(Path(answer["folders"]))
+        try:
+            answer, self.refused = await self._control.hear()
+            self.rung, self.calls_filtered = answer["rung"], answer["calls_filtered"]
+            if answer["folders"]:
+                self.folders.append(Path(answer["folders"]))
+            self._hold_to_the_floor()
+        except BaseException:
+            self._control.hang_up()  # whoever asks next starts another
+            raise
+        self.generation += 1
+
+    def _hold_to_the_floor(self) -> None:
         if RUNGS.index(self.rung) > RUNGS.index(self._floor):
             raise SandboxError(
                 f"This machine isolates tools by the rung {self.rung!r} ({'; '.join(self.refused)}), and "
                 f"runtime.floor asks for {self._floor!r}: {_REMEDY}; or set runtime.floor to {self.rung}, for tools "
                 "that you trust so far."
             )
-        self.generation += 1
 
     @property
     def group(self) -> int:
@@ -156,8 +163,12 @@ class Launcher:
                 process.directory, process.pidfd = await process.channel.receive_start()
         except (TimeoutError, ChannelClosed, OSError) as error:
             process.release()
+            if isinstance(error, TimeoutError):
+                control.skip()
             control.look()
-            raise SandboxError(f"The sandbox could not start a process: {error or 'no answer in time'}.") from error
+            raise SandboxError(
+                f"The sandbox could not start a process: {str(error) or 'no answer in time'}."
+            ) from error
         except BaseException:
             process.release()  # cancelled: where it was not yet known, it ends at the end of its channel
             raise

@@ -40,8 +40,10 @@ class Pool:
         self._spares: OrderedDict[Template, list[Process]] = OrderedDict()
         self._begins: WeakKeyDictionary[Template, Beginning] = WeakKeyDictionary()
         """What was asked for last."""
-        self._refills: dict[Template, asyncio.Task[None] | asyncio.Handle] = {}
+        self._refills: dict[Template, asyncio.Task[None]] = {}
         self._dropped: WeakSet[Template] = WeakSet()
+        self._owed = 0
+        """Calls of `take` after which nothing was started ahead yet."""
 
     @property
     def ready(self) -> int:
@@ -50,8 +52,8 @@ class Pool:
 
     @property
     def refilling(self) -> bool:
-        """Whether some are being started ahead."""
-        return bool(self._refills)
+        """Whether some are being started ahead, or soon will be."""
+        return bool(self._refills or self._owed)
 
     def spares(self) -> list[Process]:
         return [process for spares in self._spares.values() for process in spares]
@@ -68,9 +70,9 @@ class Pool:
         """A process on the template's own files. Raises `SandboxError`."""
         process = self._spare(template, begins) or await self._start(template)
         process.begin(begins)
-        if self._ahead and template not in self._refills:  # whatever can wait does: who asked is still waiting
-            refill = asyncio.get_running_loop().call_soon(self._refill, template, begins)
-            self._refills[template] = refill
+        if self._ahead:  # whatever can wait does: who asked is still waiting
+            self._owed += 1
+            asyncio.get_running_loop().call_soon(self._served, template, begins)
         return process
 
     async def start_on(self, template: Template, files: Files, begins: Beginning) -> Process:
@@ -104,10 +106,11 @@ class Pool:
         return held
 
     async def stop(self) -> None:
+        self._ahead = 0
         refills = list(self._refills.values())
-        for refill in refills:
-            refill.cancel()
-        await asyncio.gather(*(r for r in refills if isinstance(r, asyncio.Task)), return_exceptions=True)
+        for task in refills:
+            task.cancel()
+        await asyncio.gather(*refills, return_exceptions=True)
         self.let_all_go()
         await self._compiler.stop()
         await self._bases.stop()
@@ -165,12 +168,12 @@ class Pool:
             process.release()
         return None
 
-    def _refill(self, template: Template, begins: Beginning) -> None:
-        del self._refills[template]
-        if template in self._dropped:
-            return
+    def _served(self, template: Template, begins: Beginning) -> None:
+        self._owed -= 1
         alike = self._begins.get(template) == begins
         self._begins[template] = begins
+        if not self._ahead or template in self._refills or template in self._dropped:
+            return
         self._spares.setdefault(template, [])
         self._spares.move_to_end(template)
         while len(self._spares) > _MAX_ENVIRONMENTS:
@@ -200,7 +203,7 @@ class Pool:
                 process.release()
                 raise
             spares = self._spares.get(template)
-            if spares is None:  # let go meanwhile
+            if spares is None or process.ended():  # let go, or killed, meanwhile
                 return process.release()
             spares.append(process)
 

@@ -151,9 +151,9 @@ def _kind(change: Change, name: str) -> Schema:
 
 def _body(change: Change, details: Details) -> Lines:
     find = _find(change.table, change.key)
-    lines = [f"$row = {find}"]
+    lines = [f"$$row = {find}"]
     if details.whole:
-        lines.append(f"{details.helper}($row)  # every table that is needed can be read, before any is written")
+        lines.append(f"{details.helper}($$row)  # every table that is needed can be read, before any is written")
     lines += state_lines(change)
     for name, options in change.choices.items():
         lines.append(f'_checked("{name}", {name}, str, choices={list(options)!r})')
@@ -181,7 +181,7 @@ def _values(change: Change) -> Lines:
             lines.append(dated(name) if name in change.dates else f'{name} = _checked("{name}", {name}, {kind})')
         link = next((k for k in change.table.foreign_keys if k.column == column), None)
         if link:
-            limited = "$other = " if change.limit and change.limit.argument == name else ""
+            limited = "$$other = " if change.limit and change.limit.argument == name else ""
             lines.append(f'{limited}_find("{link.table}", "{link.target}", {name}, "{parent_noun(link)}")')
     return [*lines, *changed(change), *earlier(change.ordered, _sources(change)), *fuller(change.table, change.limit)]
 
@@ -194,12 +194,12 @@ def _sources(change: Change) -> dict[str, str]:
 def _references(change: Change) -> Lines:
     lines: Lines = []
     for name, reference in change.references.items():
-        lines.append(f"$other = {_find(reference.table, name)}")
+        lines.append(f"$$other = {_find(reference.table, name)}")
         if reference.shared:
             mine, theirs = reference.shared
             said = f"The {noun(reference.table)} {{{name}!r}} belongs to another {words(mine)}."
             lines += [
-                f'if $other["{theirs}"] != $row["{mine}"]:',
+                f'if $$other["{theirs}"] != $$row["{mine}"]:',
                 f'    raise ToolError("not_allowed", f"{said}")',
             ]
     return lines
@@ -210,36 +210,36 @@ def _chosen(change: Change, of: Parts) -> Lines:
     return [
         f'if not _checked("{of.argument}", {of.argument}, list):',
         f'    raise ToolError("invalid_value", "{of.argument} must name at least one.")',
-        f'$left = [$part for $part in _rows("{of.table.name}") '
-        f'if $part["{of.link.column}"] == $row["{of.link.target}"]]',
-        "$chosen = []",
-        f"for $value in {of.argument}:",
-        f'    $part = next(($part for $part in $left if $part["{of.column}"] == $value), None)',
-        "    if $part is None:",
-        f'        raise ToolError("not_found", f"The {one} has no (further) {words(of.column)} {{$value!r}}.")',
-        "    $left.remove($part)",
-        "    $chosen.append($part)",
+        f'$$left = [$$part for $$part in _rows("{of.table.name}") '
+        f'if $$part["{of.link.column}"] == $$row["{of.link.target}"]]',
+        "$$chosen = []",
+        f"for $$value in {of.argument}:",
+        f'    $$part = next(($$part for $$part in $$left if $$part["{of.column}"] == $$value), None)',
+        "    if $$part is None:",
+        f'        raise ToolError("not_found", f"The {one} has no (further) {words(of.column)} {{$$value!r}}.")',
+        "    $$left.remove($$part)",
+        "    $$chosen.append($$part)",
     ]
 
 
 def _new_rows(of: Parts, swap: Swap) -> Lines:
     lines = [
-        f'if len(_checked("{swap.argument}", {swap.argument}, list)) != len($chosen):',
+        f'if len(_checked("{swap.argument}", {swap.argument}, list)) != len($$chosen):',
         f'    raise ToolError("invalid_value", "{swap.argument} must have as many entries as {of.argument}.")',
-        f'$new_rows = [_find("{swap.table.name}", "{swap.target}", $value, "{noun(swap.table)}") '
-        f"for $value in {swap.argument}]",
-        "for $place, $new in enumerate($new_rows):",
+        f'$$new_rows = [_find("{swap.table.name}", "{swap.target}", $$value, "{noun(swap.table)}") '
+        f"for $$value in {swap.argument}]",
+        "for $$place, $$new in enumerate($$new_rows):",
     ]
-    value = f"{{$new['{swap.target}']!r}}"
+    value = f"{{$$new['{swap.target}']!r}}"
     if swap.same:
         mine, theirs = swap.same
         lines += [
-            f'    if $new["{theirs}"] != $chosen[$place]["{mine}"]:',
+            f'    if $$new["{theirs}"] != $$chosen[$$place]["{mine}"]:',
             f'        raise ToolError("not_allowed", f"The {noun(swap.table)} {value} is of another {words(theirs)}.")',
         ]
     if swap.flag:
         lines += [
-            f'    if not $new["{swap.flag}"]:',
+            f'    if not $$new["{swap.flag}"]:',
             f'        raise ToolError("not_available", f"The {noun(swap.table)} {value} is not {words(swap.flag)}.")',
         ]
     return lines if len(lines) > 4 else lines[:-1]
@@ -249,16 +249,16 @@ def _writes(change: Change) -> Lines:
     lines: Lines = []
     of, swap, spread = change.parts, change.swap, change.spread
     if of and swap and swap.done:
-        key = f'[$chosen[$place]["{of.table.primary_key}"]]'
-        lines.append("for $place, $new in enumerate($new_rows):")
+        key = f'[$$chosen[$$place]["{of.table.primary_key}"]]'
+        lines.append("for $$place, $$new in enumerate($$new_rows):")
         pairs = [(of.column, swap.target), *((column, column) for column in swap.copies)]
-        lines += [f'    _set("{of.table.name}", {key}, "{mine}", $new["{theirs}"])' for mine, theirs in pairs]
+        lines += [f'    _set("{of.table.name}", {key}, "{mine}", $$new["{theirs}"])' for mine, theirs in pairs]
     if spread:
-        test = f'$part["{spread.link.column}"] == $row["{spread.link.target}"]'
+        test = f'$$part["{spread.link.column}"] == $$row["{spread.link.target}"]'
         key = spread.table.primary_key
         lines += [
-            f'$found = [$part["{key}"] for $part in _rows("{spread.table.name}") if {test}]',
-            f'_set("{spread.table.name}", $found, "{spread.column}", {spread.argument})',
+            f'$$found = [$$part["{key}"] for $$part in _rows("{spread.table.name}") if {test}]',
+            f'_set("{spread.table.name}", $$found, "{spread.column}", {spread.argument})',
         ]
     lines += [f'_set("{change.table.name}", [{change.key}], "{c}", {name})' for name, c in change.sets.items()]
     if change.after is not None:

@@ -39,23 +39,23 @@ def _status_lines(change: Change) -> Lines:
     column, row = change.status, noun(change.table)
     if not column:
         return []
-    cell = f'$row["{column}"]'
+    cell = f'$$row["{column}"]'
     if isinstance(change.needs, bool):
         said = "nothing is left to do" if change.after is not None else f"it must be {_flag(column, change.needs)}"
         test, now = (cell if not change.needs else f"not {cell}"), _flag(column, not change.needs)
         return [f"if {test}:", f'    raise ToolError("wrong_state", f"The {row} is {now} already; {said}.")']
     if change.needs is not None:
-        test, said = f"$state != {change.needs!r}", f"it must be {change.needs}"
+        test, said = f"$$state != {change.needs!r}", f"it must be {change.needs}"
     elif change.among:
-        test, said = f"$state not in {list(change.among)!r}", f"it must be {either(change.among)}"
+        test, said = f"$$state not in {list(change.among)!r}", f"it must be {either(change.among)}"
     elif change.after is not None:
-        test, said = f"$state == {change.after!r}", "nothing is left to do"
+        test, said = f"$$state == {change.after!r}", "nothing is left to do"
     else:
         return []
     return [
-        f"$state = {cell}",
+        f"$$state = {cell}",
         f"if {test}:",
-        f'    raise ToolError("wrong_state", f"The {row} is {{$state!r}}; {said}.")',
+        f'    raise ToolError("wrong_state", f"The {row} is {{$$state!r}}; {said}.")',
     ]
 
 
@@ -64,10 +64,10 @@ def _flag(column: str, value: bool) -> str:
 
 
 def _empty_lines(table: Table, column: str) -> Lines:
-    said = f"The {noun(table)} is done with: its {day_words(column)} is {{$done!r}}."
+    said = f"The {noun(table)} is done with: its {day_words(column)} is {{$$done!r}}."
     return [
-        f'$done = $row["{column}"]',
-        "if $done is not None:",
+        f'$$done = $$row["{column}"]',
+        "if $$done is not None:",
         f'    raise ToolError("wrong_state", f"{said}")',
     ]
 
@@ -78,14 +78,14 @@ def changed(change: Change) -> Lines:
     for name in change.differ:
         column = change.sets[name]
         said = f"The {noun(change.table)} has the {words(column)} {{{name}!r}} already."
-        lines += [f'if {name} == $row["{column}"]:', f'    raise ToolError("invalid_value", f"{said}")']
+        lines += [f'if {name} == $$row["{column}"]:', f'    raise ToolError("invalid_value", f"{said}")']
     for name in change.later:
         column = change.sets[name]
-        said = f"{name} must be later than {{$present!r}}, not {{{name}!r}}."
-        null = "$present is not None and " if change.table.column(column).nullable else ""
+        said = f"{name} must be later than {{$$present!r}}, not {{{name}!r}}."
+        null = "$$present is not None and " if change.table.column(column).nullable else ""
         lines += [
-            f'$present = $row["{column}"]',
-            f"if {null}{name} <= $present:",
+            f'$$present = $$row["{column}"]',
+            f"if {null}{name} <= $$present:",
             f'    raise ToolError("invalid_value", f"{said}")',
         ]
     return lines
@@ -98,7 +98,7 @@ def earlier(ordered: Sequence[tuple[str, str]], given: Mapping[str, str]) -> Lin
     """Refusals of days in the wrong order. `given`: column -> the argument that is its new value."""
     lines: Lines = []
     for first, second in ordered:
-        a, b = (given.get(column, f'$row["{column}"]') for column in (first, second))
+        a, b = (given.get(column, f'$$row["{column}"]') for column in (first, second))
         late = f"{{{b}!r}}".replace('"', "'")
         said = f"The {day_words(second)}, {late}, is before the {day_words(first)}."
         lines += [f"if {b} < {a}:", f'    raise ToolError("invalid_value", f"{said}")']
@@ -109,16 +109,16 @@ def fuller(table: Table, limit: Limit | None) -> Lines:
     """Refusal with `not_available` where no more rows can have what `other` is."""
     if limit is None:
         return []
-    tests = [f'$r["{limit.link.column}"] == {limit.argument}']
+    tests = [f'$$r["{limit.link.column}"] == {limit.argument}']
     if limit.empty:
-        tests.append(f'$r["{limit.empty}"] is None')
+        tests.append(f'$$r["{limit.empty}"] is None')
     if limit.status:
-        tests.append(f'$r["{limit.status}"] in {list(limit.states)!r}')
+        tests.append(f'$$r["{limit.status}"] in {list(limit.states)!r}')
     what = f"The {parent_noun(limit.link)} {{{limit.argument}!r}}"
-    room = f"{words(limit.column)}: {{$other['{limit.column}']}}"
+    room = f"{words(limit.column)}: {{$$other['{limit.column}']}}"
     return [
-        f'$held = [$r for $r in _rows("{table.name}") if {" and ".join(tests)}]',
-        f'if len($held) >= $other["{limit.column}"]:',
+        f'$$held = [$$r for $$r in _rows("{table.name}") if {" and ".join(tests)}]',
+        f'if len($$held) >= $$other["{limit.column}"]:',
         f'    raise ToolError("not_available", f"{what} is taken as often as it can be ({room}).")',
     ]
 

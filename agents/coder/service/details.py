@@ -166,7 +166,7 @@ def _cases(real: Real, data: Data, details: Details, rng: random.Random) -> list
 
 WIDTH = 106
 VARIABLE = re.compile(
-    r"\$(chosen|done|found|held|left|new|new_key|new_rows|other|part|place|present|r|row|rows|state|stocked|value)\b"
+    r"\$\$(chosen|done|found|held|left|new|new_key|new_rows|other|part|place|present|r|row|rows|state|stocked|value)\b"
 )
 PYTHON = {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}
 
@@ -185,8 +185,8 @@ def tool_spec(
 
 
 def function(real: Real, text: str, body: list[str], arguments: dict[str, Column]) -> str:
-    """`arguments` that are lists have a name that no column has, and so no entry here. In `body`, `$row` is a variable
-    of the written code: it is called `row` there, or `row_` where an argument of the real tool is called `row`."""
+    """`arguments` that are lists have a name that no column has, and so no entry here. In `body`, `$$state` is a
+    variable of the written code: it is called `state` there, or `state_` where an argument is called `state`."""
     typed = [f"{name}: {PYTHON[arguments[name].type] if name in arguments else 'list'}" for name in real.required]
     said = textwrap.wrap('"""' + text.replace("\\", "/").replace('"', "'"), WIDTH)
     head = ["@_strict", f"def {real.name}({', '.join(typed)}):"]

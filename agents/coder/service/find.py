@@ -62,18 +62,19 @@ def write_find(real: Real, data: Data, plan: Find, seed: int) -> WrittenTool:
 def _body(plan: Find) -> list[str]:
     table, key = plan.table, plan.table.primary_key
     lines = [f'_checked("{c}", {c}, str)' for c in plan.columns]
-    lines.append(f'$found = _rows("{table.name}")')
+    lines.append(f'$$found = _rows("{table.name}")')
     lines += [
-        f'$found = [$row for $row in $found if ($row["{c}"] or "").casefold() == {c}.casefold()]' for c in plan.columns
+        f'$$found = [$$row for $$row in $$found if ($$row["{c}"] or "").casefold() == {c}.casefold()]'
+        for c in plan.columns
     ]
     said = " and ".join(f"{words(c)} {{{c}!r}}" for c in plan.columns)
     return [
         *lines,
-        "if not $found:",
+        "if not $$found:",
         f'    raise ToolError("not_found", f"There is no {noun(table)} with {said}.")',
-        "if len($found) > 1:",
-        f'    raise ToolError("ambiguous", f"There are {{len($found)}} {noun(table)} rows with {said}.")',
-        f'return {{"{key}": $found[0]["{key}"]}}',
+        "if len($$found) > 1:",
+        f'    raise ToolError("ambiguous", f"There are {{len($$found)}} {noun(table)} rows with {said}.")',
+        f'return {{"{key}": $$found[0]["{key}"]}}',
     ]
 
 

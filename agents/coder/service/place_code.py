@@ -102,23 +102,23 @@ def _body(data: Data, place: Place) -> Lines:
     lines = [line for name, column in place.sets.items() for line in _value(data, place, name, column)]
     lines += _enough(place)
     lines += earlier(place.ordered, {column: name for name, column in place.sets.items()})
-    lines.append(f'$rows = _rows("{table.name}")')
+    lines.append(f'$$rows = _rows("{table.name}")')
     for name in place.unique:
         said = f"There is already a {noun(table)} {{{name}!r}}."
         lines += [
-            f'if any($r["{place.sets[name]}"] == {name} for $r in $rows):',
+            f'if any($$r["{place.sets[name]}"] == {name} for $$r in $$rows):',
             f'    raise ToolError("already_exists", f"{said}")',
         ]
     own = {column: name for name, column in place.sets.items()}
     if place.prefix is not None:
         lines.append(_new_key(place))
     cells = [(c.name, own.get(c.name) or _code(place, c.name)) for c in table.columns]
-    lines += ["$new = {", *(f'    "{name}": {code},' for name, code in cells), "}"]
-    return [*lines, f'_insert("{table.name}", $new)', *_taken(place), "return $new"]
+    lines += ["$$new = {", *(f'    "{name}": {code},' for name, code in cells), "}"]
+    return [*lines, f'_insert("{table.name}", $$new)', *_taken(place), "return $$new"]
 
 
 def _code(place: Place, column: str) -> str:
-    return "$new_key" if column == place.table.primary_key else repr(place.fixed[column])
+    return "$$new_key" if column == place.table.primary_key else repr(place.fixed[column])
 
 
 def _available(place: Place, name: str, of: str, row: str) -> Lines:
@@ -133,10 +133,10 @@ def _enough(place: Place) -> Lines:
     draw = place.draw
     if draw is None:
         return []
-    left = f"{{$stocked['{draw.column}']}}"
+    left = f"{{$$stocked['{draw.column}']}}"
     said = f"There are {left} left of the {parent_noun(draw.link)} {{{draw.argument}!r}}, not {{{draw.quantity}}}."
     return [
-        f'if {draw.quantity} > $stocked["{draw.column}"]:',
+        f'if {draw.quantity} > $$stocked["{draw.column}"]:',
         f'    raise ToolError("not_available", f"{said}")',
     ]
 
@@ -145,17 +145,17 @@ def _taken(place: Place) -> Lines:
     draw = place.draw
     if draw is None:
         return []
-    less = f'$stocked["{draw.column}"] - {draw.quantity}'
-    key = f'$stocked["{draw.key}"]'
+    less = f'$$stocked["{draw.column}"] - {draw.quantity}'
+    key = f'$$stocked["{draw.key}"]'
     return [f'_set("{draw.link.table}", [{key}], "{draw.column}", {less})']
 
 
 def _new_key(place: Place) -> str:
     key = place.table.primary_key
     if not place.prefix:
-        return f'$new_key = max(($r["{key}"] for $r in $rows), default=0) + 1'
-    number = f'max((int($r["{key}"][{len(place.prefix)}:]) for $r in $rows), default=0) + 1'
-    return f'$new_key = f"{place.prefix}{{{number}:0{place.width}d}}"'.replace('r["', "r['").replace('"][', "'][")
+        return f'$$new_key = max(($$r["{key}"] for $$r in $$rows), default=0) + 1'
+    number = f'max((int($$r["{key}"][{len(place.prefix)}:]) for $$r in $$rows), default=0) + 1'
+    return f'$$new_key = f"{place.prefix}{{{number}:0{place.width}d}}"'.replace('r["', "r['").replace('"][', "'][")
 
 
 def _value(data: Data, place: Place, name: str, column: str) -> Lines:
@@ -166,9 +166,9 @@ def _value(data: Data, place: Place, name: str, column: str) -> Lines:
     if link:
         limited = fuller(table, place.limit) if place.limit and place.limit.argument == name else []
         drawn = place.draw is not None and place.draw.argument == name
-        limited = ["$other = $stocked", *limited] if drawn and limited else limited
-        conditions = [*_available(place, name, parent_noun(link), "$stocked" if drawn else "$other"), *limited]
-        kept = "$stocked = " if drawn else "$other = " if conditions else ""
+        limited = ["$$other = $$stocked", *limited] if drawn and limited else limited
+        conditions = [*_available(place, name, parent_noun(link), "$$stocked" if drawn else "$$other"), *limited]
+        kept = "$$stocked = " if drawn else "$$other = " if conditions else ""
         checked = f'{name} = _checked("{name}", {name}, {PYTHON[kind.type]})'
         return [checked, f'{kept}_find("{link.table}", "{link.target}", {name}, "{parent_noun(link)}")', *conditions]
     parts = [f'"{name}"', name, PYTHON[kind.type]]

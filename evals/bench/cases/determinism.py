@@ -42,6 +42,34 @@ async def another_process(lab: Lab) -> None:
     same(await lab.elsewhere(lab.standard, 7), here, "observations in another process")
 
 
+@case("behaviour", "same seed, same chance in a program and in a process that it forks", "frozen")
+async def chance_in_a_program(lab: Lab) -> None:
+    source = """
+import os, random, secrets, uuid
+def look(): return [random.random(), random.Random().random(), secrets.token_hex(8), str(uuid.uuid4())]
+def solve():
+    mine = look()
+    try:
+        end, other = os.pipe()
+        if os.fork() == 0:
+            os.write(other, repr(look()).encode())
+            os._exit(0)
+        return [mine, os.read(end, 4096).decode(), look()]
+    except OSError:  # where a program may not fork
+        return [mine]
+"""
+    seen = []
+    async with lab.other_runtime() as other:
+        for runtime, seed in ((lab.runtime, 7), (other, 7), (other, 8)):
+            instance = await runtime.open(lab.standard, seed=seed)
+            result = await instance.run(source, "solve", {})
+            must(result.ok, f"the program failed: {result.error}")
+            seen.append(result.value)
+            await instance.close()
+    same(seen[1], seen[0], "what a program drew under one seed")
+    must(all(one != two for one, two in zip(seen[2], seen[0], strict=True)), "two seeds gave a program the same.")
+
+
 @case("behaviour", "another seed sees something else", "frozen")
 async def another_seed(lab: Lab) -> None:
     one, other = await observe(lab.runtime, lab.standard, 1), await observe(lab.runtime, lab.standard, 2)

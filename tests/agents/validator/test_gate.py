@@ -42,7 +42,7 @@ async def test_a_good_task_passes_every_check(gate: Gate, make: Make, name: str)
     assert validation.reason is None
     assert validation.status == "gate only"
     assert tuple(c.name for c in validation.checks if c.name != SECOND) == CHECKS
-    assert len(validation.checks) == (19 if name == "program" else 20), "a program without a plan has no second way"
+    assert len(validation.checks) == (20 if name == "program" else 21), "a program without a plan has no second way"
 
 
 async def test_the_gate_gives_the_same_verdict_again(gate: Gate, make: Make) -> None:

@@ -12,21 +12,22 @@ from agent_world.agents.synthesizer.world import World
 from agent_world.agents.validator.gate import CHECKS, Gate, open_gate
 from agent_world.agents.validator.random_runs import (
     CALLS,
+    LUCK,
     NONE,
     RUNS,
     WRITING,
     RandomRun,
+    by_luck,
     cases_of,
     known_runs,
     random_runs,
-    unlike,
 )
 from agent_world.agents.validator.replay import replay
-from agent_world.agents.validator.trials import Trial
+from agent_world.agents.validator.trials import Trial, trials
 from agent_world.schema import Chain, Criterion, Origin, Ref, Step, Task, Value
 from agent_world.settings import Settings, TaskSettings
 from agent_world.tools.grading import rubric_for
-from agent_world.tools.runtime import open_runtime
+from agent_world.tools.runtime import Observation, open_runtime
 from tests.worlds import make_library
 
 Make = Callable[[str], Awaitable[Task]]
@@ -59,20 +60,36 @@ async def test_a_task_that_chance_solves_is_refused_whatever_its_id(gate: Gate, 
     assert "at most 2% may" in str(reason)
 
 
-async def test_a_run_that_came_upon_a_row_of_the_solution_is_no_chance(gate: Gate, make: Make) -> None:
+async def test_a_run_that_came_upon_a_row_of_the_solution_is_told_apart(gate: Gate, make: Make) -> None:
     """Among 20 books, some run reads the very book; who reads another one comes to another year."""
     task = await make("read")
     calls = (await replay(await gate.pool.clean(0), task.solution)).calls
     runs = await random_runs(gate.world, gate.pool, 1)
-    apart = unlike(gate.world, runs, calls)
-    assert NONE < len(apart) < len(runs)
-    earned = {case.name for case in cases_of(runs, task) if case.answer == task.reference_answer}
+    lucky = by_luck(gate.world, runs, calls)
+    assert NONE < lucky.count(False) < len(runs)
+    earned = [luck for luck, case in zip(lucky, cases_of(runs, task), strict=True) if case.answer["year"] == 1815]
     assert earned
-    assert not [case for case in cases_of(apart, task) if case.answer == task.reference_answer]
-    assert unlike(gate.world, runs[:NONE], calls) == runs[:NONE], "too few are left without those of luck"
-    validation = await gate.judge(task)
-    receipts = {check.name: check.detail for check in validation.checks}
+    assert all(earned)
+    receipts = {check.name: check.detail for check in (await gate.judge(task)).checks}
+    assert receipts["luck does not solve it"] == f"{len(runs) - len(earned)} of {len(runs)} score 0"
+    assert receipts["chance does not solve it"] == f"{lucky.count(False)} of {lucky.count(False)} score 0"
     assert receipts["random calls score 0"] == "20 of 20 score 0"
+
+
+async def test_where_nearly_all_runs_are_lucky_none_is_left_out(gate: Gate, make: Make) -> None:
+    runs = await random_runs(gate.world, gate.pool, 1)
+    found = {t.name: t for t in trials(gate.world, await make("read"), runs, [False] * 5 + [True] * (len(runs) - 5))}
+    assert len(found["random calls score 0"].cases) == NONE
+    assert len(found["chance does not solve it"].cases) == len(runs)
+    assert found["chance does not solve it"].most == LUCK
+
+
+def test_a_row_with_a_part_called_items_is_a_row(gate: Gate) -> None:
+    seen = Observation(True, "", {"book_id": "B001", "items": [{"book_id": "B002"}]})
+    shown = Observation(True, "", {"items": [{"book_id": "B003"}, {"book_id": "B004"}]})
+    calls = [("get_book", {}, seen), ("search_books", {}, shown)]
+    runs = [RandomRun({}, rows=frozenset({f"books {key}"})) for key in ("B001", "B002", "B003", "B004")]
+    assert by_luck(gate.world, runs, calls) == [True, False, True, True]
 
 
 async def test_random_runs_are_the_same_each_time_and_some_of_them_write(gate: Gate) -> None:

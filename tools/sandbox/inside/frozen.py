@@ -1,7 +1,7 @@
 """A world in which nothing happens by chance: one moment in time, and randomness from a seed.
 
 `install()` is called once, before any fork; `conceal()` in the process that instances are forked from, which has no
-more need of the truth; `begin()` in each instance at its start, and again when it is told clock and seed, be it long
+more need of the truth; `arrive()` in each instance at its start; `begin()` when it is told clock and seed, be it long
 after the fork: before any tool code runs, but for what only defines (`plain.py`). What it does not reach is said in
 docs/threat-model.md: entropy asked of the kernel by other means than Python's, and the clock that asyncio and timeouts
 go by, which is the real one.
@@ -25,7 +25,10 @@ import uuid  # noqa: E402
 try:  # of the interpreter itself: OpenSSL's, which `hashlib` prefers, takes ten times as long the first time
     from _sha2 import sha256
 except ImportError:
-    from _sha256 import sha256
+    try:
+        from _sha256 import sha256
+    except ImportError:  # built without, as on Red Hat's systems
+        from hashlib import sha256
 
 from . import frozen_clock, frozen_files, frozen_sqlite  # noqa: E402
 
@@ -36,6 +39,8 @@ _PROCESSORS = 2
 _HOST = "sandbox"
 
 _entropy = random.Random(0)
+_kept: list[Any] = []
+"""The state of `random` while a child is forked."""
 _seed = random.Random.seed
 _getpid = os.getpid
 
@@ -49,6 +54,10 @@ def begin(clock_ns: int, seed: str) -> None:
     random.seed(start + 1)
     tempfile._name_sequence = None  # type: ignore[attr-defined]
     uuid._last_timestamp = None  # type: ignore[attr-defined]
+
+
+def arrive() -> None:
+    """Show the same ids of process and threads in every instance."""
     if os.getpid is _getpid and os.getpid() != 1:  # no process namespace, and no child that could be told apart
         os.getpid, os.getppid = _constant(_PROCESS), _constant(0)
         threading.get_native_id = _in_order(threading.get_native_id)
@@ -62,6 +71,9 @@ def install() -> None:
     os.getrandom = lambda size, flags=0: _random_bytes(size)
     random._urandom = _random_bytes  # type: ignore[attr-defined]
     random.Random.seed = _seed_random  # type: ignore[method-assign]
+    random.seed(0)
+    # Python seeds it by true chance in every child; what is registered last is called last.
+    os.register_at_fork(before=_keep, after_in_parent=_kept.clear, after_in_child=_restore)
     uuid._generate_time_safe = None  # type: ignore[attr-defined]
     uuid.getnode = lambda: 1
 
@@ -92,6 +104,14 @@ def _random_bytes(size: int) -> bytes:
 
 def _seed_random(self: random.Random, a: Any = None, version: int = 2) -> None:
     _seed(self, _entropy.getrandbits(256) if a is None else a, version)
+
+
+def _keep() -> None:
+    _kept.append(random.getstate())
+
+
+def _restore() -> None:
+    random.setstate(_kept.pop())
 
 
 def _constant(value: Any) -> Callable[[], Any]:

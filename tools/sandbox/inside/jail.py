@@ -181,7 +181,7 @@ def try_sharing(base: int, rung: Rung, proc: int) -> None:
 def shut(room: Room, rung: Rung, with_parent: bool = True) -> None:
     """Give up the uid, every privilege, and all but a fixed share of the machine. There is no way back.
 
-    As root, after `kernel.gain_no_privileges`, which takes as long as all of this.
+    On the rung `own_uid`, after `kernel.gain_no_privileges`, which takes as long as all of this.
 
     `with_parent` ends it with the thread that started it, too; not meant where that is a thread of somebody else's.
     """

@@ -62,6 +62,7 @@ def main(order: str) -> None:
         return
     _say(channel, {"id": 0, "rung": rung})
     frozen.conceal()
+    frozen.arrive()
     frozen.begin(wanted["clock_ns"], wanted["seed"])
     serve.serve(channel)  # type: ignore[arg-type]  # of a socket it uses `recv_into` and `sendall` alone
 

@@ -269,6 +269,7 @@ def _follow(order: dict[str, Any], fds: list[int], proc: int, rung: jail.Rung) -
     try:
         if started:
             program.supervise(channel, started["argv"], started["env"])
+        frozen.arrive()
         serve.warm()
         serve.serve(channel, frozen.begin, plain.only_defines)
     finally:
