@@ -5,7 +5,6 @@ instance must be told before its first call travels with that call.
 """
 
 import asyncio
-import contextlib
 import json
 import os
 import select
@@ -21,6 +20,9 @@ _HEAD = 4
 _FIRST_PART, _PART = 1 << 12, 1 << 18
 """Bytes of one read: most frames are small, and room for a large one takes time to make."""
 _MOMENT_MS = 1
+_LOCKED_DOWN = b"++"
+"""What a process says at its start: once with its descriptors, once when it is locked down."""
+_LONGEST_REASON = 400
 
 
 class ChannelClosed(Exception):
@@ -54,6 +56,8 @@ class Channel:
         self._due = 0
         """Answers to what was held, which come before any other."""
         self._buffer = bytearray()
+        self._arrived: list[int] = []
+        """Descriptors that nobody has taken yet."""
         self._waiting: asyncio.Future[None] | None = None
         self._late = False
         self.ended = False
@@ -122,29 +126,38 @@ class Channel:
 
         Raises `ChannelClosed` with its reason if it is not.
         """
-        ready: asyncio.Future[None] = self._loop.create_future()
-        self._loop.add_reader(self._socket, _settle, ready)
+        self._loop.add_reader(self._socket, self._read_start)
         try:
-            await ready
+            while self._starting():
+                await self._more()
+            if len(self._arrived) == 2 and self._buffer == _LOCKED_DOWN:
+                self._buffer.clear()
+                self._loop.add_reader(self._socket, self._read)
+                directory, process = self._arrived
+                self._arrived = []
+                return directory, process
         finally:
-            self._loop.remove_reader(self._socket)
-        message, fds = receive(self._socket, 1, 2)
-        self._loop.add_reader(self._socket, self._read)
-        try:
-            with contextlib.suppress(ChannelClosed):
-                while message and not self._buffer:
-                    await self._more()
-        except BaseException:
-            for fd in fds:
+            for fd in self._arrived:
                 os.close(fd)
-            raise
-        if len(fds) == 2 and self._buffer[:1] == b"+":
-            del self._buffer[0]
-            return fds[0], fds[1]
-        for fd in fds:
-            os.close(fd)
-        reason = self._buffer[:400].removeprefix(b"-").decode(errors="replace")
+        reason = self._buffer.partition(b"-")[2].decode(errors="replace")
         raise ChannelClosed(reason or "the process ended at once")
+
+    def _starting(self) -> bool:
+        return not self.ended and _LOCKED_DOWN.startswith(self._buffer) and self._buffer != _LOCKED_DOWN
+
+    def _read_start(self) -> None:
+        try:
+            part, fds = receive(self._socket, _LONGEST_REASON, 2)
+        except BlockingIOError:
+            return
+        except OSError:
+            part, fds = b"", []
+        self._arrived += fds
+        self._buffer += part
+        if not part:
+            self._end()
+        if self._waiting and not self._waiting.done() and not self._starting():
+            self._waiting.set_result(None)
 
     def close(self) -> None:
         """Safe to call twice; who waits for an answer gets `ChannelClosed`."""
@@ -230,11 +243,6 @@ class Channel:
         self._late = True
         if self._waiting and not self._waiting.done():
             self._waiting.set_exception(TimeoutError())
-
-
-def _settle(ready: "asyncio.Future[None]") -> None:
-    if not ready.done():
-        ready.set_result(None)
 
 
 _ENCODER = json.JSONEncoder(allow_nan=False)
