@@ -126,12 +126,14 @@ def search(
 
 
 @tasks_app.command("list")
-def list_tasks(environment: str, config: Config = DEFAULT, machine: Machine = False) -> None:
+def list_tasks(
+    environment: str, overrides: Overrides = None, config: Config = DEFAULT, machine: Machine = False
+) -> None:
     """Questions and reference answers of one environment."""
     rows = [
         {"id": t.id, "strategy": t.strategy, "level": t.difficulty.level, "question": t.question}
         | {"answer": json.dumps(t.reference_answer, ensure_ascii=False), "status": t.validation.status}
-        for t in find_bundle(environment, load_settings(config)).tasks()
+        for t in find_bundle(environment, load_settings(config, overrides or [])).tasks()
     ]
     show(rows, machine)
 

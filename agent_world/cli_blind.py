@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
-from agent_world.cli_options import DEFAULT, Config, Machine, find_bundle
+from agent_world.cli_options import DEFAULT, Config, Machine, Overrides, find_bundle
 from agent_world.settings import load_settings
 
 
 def blind_tasks(
     environment: str,
+    overrides: Overrides = None,
     config: Config = DEFAULT,
     sample: Annotated[int, typer.Option(min=1, help="Tasks to read.")] = 50,
     machine: Machine = False,
@@ -19,7 +20,7 @@ def blind_tasks(
     from agent_world.agents.synthesizer.world import World
     from agent_world.agents.validator.blind import blind_report
 
-    settings = load_settings(config)
+    settings = load_settings(config, overrides or [])
     bundle = find_bundle(environment, settings)
     report = blind_report(World(bundle), bundle.tasks(), sample, settings.seed)
     if machine:

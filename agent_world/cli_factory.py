@@ -112,7 +112,7 @@ def tools(environment: str, config: Config = DEFAULT, overrides: Overrides = Non
 
 
 @taxonomy_app.command("show")
-def show_taxonomy(config: Config = DEFAULT, machine: Machine = False) -> None:
+def show_taxonomy(overrides: Overrides = None, config: Config = DEFAULT, machine: Machine = False) -> None:
     """Print types, clusters and environments, and draw them."""
     from rich import print as show_tree
     from rich.tree import Tree
@@ -121,7 +121,7 @@ def show_taxonomy(config: Config = DEFAULT, machine: Machine = False) -> None:
     from agent_world.evals.pictures import picture_of_taxonomy
     from agent_world.memory.store import write_text
 
-    settings = load_settings(config)
+    settings = load_settings(config, overrides or [])
     found = read_taxonomy(settings.workspace / FILE)
     if not found.types:
         raise UsageError(f"There is no taxonomy in {settings.workspace}; `agent-world build` makes one.")

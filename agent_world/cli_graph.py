@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich import print as say
 
-from agent_world.cli_options import DEFAULT, Config, Machine, find_bundle
+from agent_world.cli_options import DEFAULT, Config, Machine, Overrides, find_bundle
 from agent_world.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from agent_world.memory.store import Bundle
 
 
-def draw_tool_graph(environment: str, config: Config = DEFAULT, machine: Machine = False) -> None:
+def draw_tool_graph(
+    environment: str, overrides: Overrides = None, config: Config = DEFAULT, machine: Machine = False
+) -> None:
     """Draw which tool feeds which: report/tool_graph_ENV.svg of the workspace, and counts."""
     from agent_world.evals.pictures import picture_of_graph
     from agent_world.evals.records import read_tool_graph
     from agent_world.memory.store import write_text
 
-    settings = load_settings(config)
+    settings = load_settings(config, overrides or [])
     bundle = find_bundle(environment, settings)
     graph = asyncio.run(_graph_of(bundle, settings))
     path = settings.workspace / "report" / f"tool_graph_{bundle.id}.svg"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agent_world.cli_options import DEFAULT, Config, Machine, find_bundle, open_store, show
+from agent_world.cli_options import DEFAULT, Config, Machine, Overrides, find_bundle, open_store, show
 from agent_world.settings import load_settings
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def add_task_verbs(app: typer.Typer) -> None:
 
 def validate(
     environment: str,
+    overrides: Overrides = None,
     config: Config = DEFAULT,
     write: Annotated[
         bool, typer.Option("--write", help="Keep the verdicts with the tasks, for the card to show.")
@@ -34,7 +35,7 @@ def validate(
     from agent_world.graphs.deps import open_deps
     from agent_world.graphs.validate import validate_all
 
-    settings = load_settings(config)
+    settings = load_settings(config, overrides or [])
     bundle = find_bundle(environment, settings)
 
     async def run() -> "list[Task]":
@@ -52,12 +53,12 @@ def validate(
         raise typer.Exit(1)
 
 
-def replay(environment: str, config: Config = DEFAULT, machine: Machine = False) -> None:
+def replay(environment: str, overrides: Overrides = None, config: Config = DEFAULT, machine: Machine = False) -> None:
     """Replay the gold solution of every task on clean copies, twice, at two times; exit code 1 if one fails."""
     from agent_world.graphs.deps import open_deps
     from agent_world.graphs.validate import replay_all
 
-    settings = load_settings(config)
+    settings = load_settings(config, overrides or [])
     bundle = find_bundle(environment, settings)
 
     async def run() -> dict[str, str]:
@@ -81,6 +82,7 @@ def rescore(
     file: Annotated[
         Path, typer.Argument(help="Stored runs, one trajectory a line (arena/*.jsonl, validation/*.jsonl).")
     ],
+    overrides: Overrides = None,
     config: Config = DEFAULT,
     out: Annotated[Path | None, typer.Option(help="Where to write the runs with their new scores.")] = None,
     machine: Machine = False,
@@ -92,7 +94,7 @@ def rescore(
     from agent_world.graphs.deps import open_deps
     from agent_world.memory.store import write_records
 
-    settings = load_settings(config)
+    settings = load_settings(config, overrides or [])
     open_store(settings)
     if not file.is_file():
         raise UsageError(

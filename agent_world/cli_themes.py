@@ -28,9 +28,9 @@ def list_themes(config: Config = DEFAULT, overrides: Overrides = None, machine: 
 
 
 @app.command("show")
-def show_theme(theme: str, config: Config = DEFAULT, machine: Machine = False) -> None:
+def show_theme(theme: str, overrides: Overrides = None, config: Config = DEFAULT, machine: Machine = False) -> None:
     """One theme: description, source, keywords, and the tools of the real service."""
-    themes, _ = _collect(config, None)
+    themes, _ = _collect(config, overrides)
     found = next((t for t in themes if t.id == theme), None)
     if found is None:
         raise UsageError(f"There is no theme {theme!r}; `agent-world themes list` shows them.")

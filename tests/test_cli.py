@@ -8,11 +8,14 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
-from agent_world.cli import main
+from agent_world.cli import app, main
 from tests.worlds import make_library
 
 ROOT = Path(__file__).parent.parent
@@ -180,3 +183,19 @@ def test_data_of_others_becomes_an_environment(tmp_path: Path, capsys: pytest.Ca
     assert "pet_toys.pet_id -> pets.id holds for every row." in capsys.readouterr().out
     assert main(words) == 2
     assert "There is already an environment" in told(capsys)
+
+
+def test_every_verb_that_reads_a_configuration_takes_settings_on_top() -> None:
+    def verbs(command: Any, path: str) -> Iterator[tuple[str, Any]]:
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from verbs(inner, f"{path} {name}".strip())
+        if not hasattr(command, "commands"):
+            yield path, command
+
+    without = {
+        path
+        for path, command in verbs(get_command(app), "")
+        if "config" in {p.name for p in command.params}
+        and not {"overrides", "words", "source"} & {p.name for p in command.params}
+    }
+    assert without == {"import mcp", "bench conformance"}  # a server's command follows; a backend is certified as it is
