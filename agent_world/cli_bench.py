@@ -89,11 +89,14 @@ def runtime(
     repeat: Annotated[int, typer.Option(min=1, help="How often starts are measured; calls ten times as often.")] = 5,
     machine: Machine = False,
 ) -> None:
-    """Measure the local runtime against exec, subprocesses and MCP servers; about two minutes."""
+    """Measure the local runtime against exec, subprocesses and MCP servers; exit code 1 if a target is missed."""
     from agent_world.evals.bench.runtime import bench_runtime
 
     progress = Progress(Console(highlight=False, stderr=machine))
-    show_figures(asyncio.run(bench_runtime(instances, repeat, progress)), machine)
+    figures = asyncio.run(bench_runtime(instances, repeat, progress))
+    show_figures(figures, machine)
+    if any(figure.met is False for figure in figures):
+        raise typer.Exit(1)
 
 
 @bench_app.command()

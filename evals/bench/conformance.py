@@ -59,7 +59,7 @@ async def run_conformance(
         traps = stack.enter_context(set_traps(folder / "traps"))
         standard = write_world(folder / "standard")
         runtime = await stack.enter_async_context(open_runtime(limits))
-        protections, missing = runtime.describe(), lacks(runtime)
+        protections, missing = runtime.describe(), _missing(lacks(runtime), elsewhere)
         on_start(protections)
         places = asyncio.Semaphore(jobs)
 
@@ -81,6 +81,10 @@ def _lab(
 ) -> Lab:
     folder.mkdir()
     return Lab(runtime, open_runtime, limits, folder, standard, traps)
+
+
+def _missing(lacks: Facts, elsewhere: Observe | None) -> Facts:
+    return lacks if elsewhere else {**lacks, "elsewhere": "no other process of ours was given to open it in"}
 
 
 async def _run(case: Case, lab: Lab, missing: Facts, case_s: float) -> CaseResult:

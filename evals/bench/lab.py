@@ -19,7 +19,9 @@ from agent_world.evals.bench.figures import Figure
 from agent_world.evals.bench.world import WriteWorld, write_bare_world, write_standard_world
 from agent_world.tools.runtime import Instance, Observation, Runtime
 
-Need = Literal["tool_code", "own_codes", "program_files", "frozen", "walls", "bare", "disk", "total_memory"]
+Need = Literal[
+    "tool_code", "own_codes", "program_files", "frozen", "walls", "bare", "disk", "total_memory", "elsewhere"
+]
 """What a case presupposes of a backend, beyond the Protocol:
 - `tool_code`: it runs the bundle's tools.py, and `run` forks off or copies that process;
 - `own_codes`: a tool's own error codes reach the observation;

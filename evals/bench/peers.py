@@ -66,8 +66,8 @@ async def call_subprocess(tool: str, script: Path, data: Path) -> None:
 
 
 @asynccontextmanager
-async def mcp_server(script: Path, data: Path) -> AsyncIterator[tuple[Call, int]]:
-    """A FastMCP server over stdio with the official client, initialised: a way to call it, and its process id."""
+async def mcp_server(script: Path, data: Path) -> AsyncIterator[tuple[Call, Callable[[], Awaitable[int]]]]:
+    """A FastMCP server over stdio with the official client, initialised: ways to call it, and to ask its process id."""
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
 
@@ -79,5 +79,8 @@ async def mcp_server(script: Path, data: Path) -> AsyncIterator[tuple[Call, int]
             async def call(tool: str) -> Any:
                 return await session.call_tool(tool, {})
 
-            found = await session.call_tool("execute", {"body": "return os.getpid()"})
-            yield call, cast(int, json.loads(found.content[0].text)["value"])  # type: ignore[union-attr]
+            async def pid() -> int:
+                found = await session.call_tool("execute", {"body": "return os.getpid()"})
+                return cast(int, json.loads(found.content[0].text)["value"])  # type: ignore[union-attr]
+
+            yield call, pid

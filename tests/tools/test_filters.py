@@ -401,3 +401,25 @@ def test_node_runs_under_the_filter_for_programs(alone: bool, tmp_path: Path) ->
     script = tmp_path / "program.js"
     script.write_text(NODE_PROGRAM)
     assert under_the_filter([node, str(script), str(tmp_path / "out")], alone) == "EPERM\nHELLO\n"
+
+
+@pytest.mark.parametrize("machine", [X86, ARM])
+def test_where_landlock_does_not_guard_lengths_the_filter_does(machine: str) -> None:
+    """Landlock below version 3: no right is asked for `truncate`, nor for emptying what is opened for reading."""
+    column = (X86, ARM).index(machine)
+    number = {name: numbers[column] for name, numbers in calls.FILES.items()}
+    read_only, write_only, emptying = 0, 1, 0o1000
+    asked = [
+        ("truncate", (0, 0), "EPERM"),
+        ("openat", (0, 0, read_only | emptying), "EPERM"),
+        ("openat", (0, 0, read_only), ALLOW),
+        ("openat", (0, 0, write_only | emptying | 0o100), ALLOW),
+        ("ftruncate", (3, 0), ALLOW),
+    ]
+    if machine == X86:
+        asked += [("open", (0, read_only | emptying), "EPERM"), ("open", (0, write_only | emptying), ALLOW)]
+    for guarded in (True, False):
+        steps = call_filter(machine, True, False, guarded)
+        for name, arguments, wanted in asked:
+            found = verdict(steps, AUDIT[machine], number[name], *arguments)
+            assert found == (ALLOW if guarded else wanted), (name, arguments)

@@ -1,6 +1,8 @@
 """Which rung holds, what is said about it, and what is refused below the floor."""
 
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,13 +11,14 @@ import pytest
 
 from agent_world.errors import SandboxError
 from agent_world.settings import LocalRuntime, Rung
+from agent_world.tools.sandbox.ids import OwnIds, ids_within, own_ids
 from agent_world.tools.sandbox.launcher import RUNGS, Launcher
 from agent_world.tools.sandbox.local import LocalBackend
 
 World = Callable[..., Path]
 
-OURS: Rung = "own_uid" if os.getuid() == 0 else "user_namespace"
-OTHER: Rung = "user_namespace" if os.getuid() == 0 else "own_uid"
+OURS: Rung = "own_uid" if own_ids() else "user_namespace"
+OTHER: Rung = "user_namespace" if own_ids() else "own_uid"
 
 
 @pytest.mark.parametrize("rung", [OURS, "confined", "limits"])
@@ -130,3 +133,57 @@ async def test_an_order_that_nobody_has_read_is_not_the_next_ones(
         assert (await instance.call("ping", {})).value == 1
     finally:
         await backend.stop()
+
+
+@pytest.mark.parametrize(
+    ("uids", "gids", "found"),
+    [
+        ([range(2**32 - 1)], [range(2**32 - 1)], OwnIds(100_000, 50_000)),
+        ([range(65_536)], [range(65_536)], OwnIds(65_536 - 32_768, 32_768)),
+        ([range(1), range(1, 65_537)], [range(1), range(1, 65_537)], OwnIds(32_769, 32_768)),
+        ([range(1)], [range(1)], None),
+        ([range(65_536)], [range(1)], None),
+        ([range(3_000)], [range(3_000)], None),
+    ],
+    ids=["the machine's root", "a container's", "rootless", "one id", "one group", "few"],
+)
+def test_own_ids_are_such_as_there_are(uids: list[range], gids: list[range], found: OwnIds | None) -> None:
+    assert ids_within(uids, gids) == found
+
+
+def test_root_that_may_not_take_on_other_ids_has_none_to_give(tmp_path: Path) -> None:
+    for name in ("uid_map", "gid_map"):
+        (tmp_path / name).write_text("         0          0 4294967295\n")
+    (tmp_path / "status").write_text("Name:\tx\nCapEff:\t000001ffffffffff\n")
+    assert own_ids(tmp_path) == (OwnIds(100_000, 50_000) if os.getuid() == 0 else None)
+    (tmp_path / "status").write_text("Name:\tx\nCapEff:\t0000000000000000\n")
+    assert own_ids(tmp_path) is None
+
+
+AS_ROOT_OF_ONE_ID = """
+import asyncio, sys
+from pathlib import Path
+from agent_world.settings import LocalRuntime
+from agent_world.tools.sandbox.launcher import Launcher
+from agent_world.tools.sandbox.local import LocalBackend
+
+async def main():
+    for only in (None, "confined"):
+        backend = LocalBackend(LocalRuntime(), Launcher(only))
+        await backend.start()
+        instance = await backend.open(Path(sys.argv[1]))
+        print(backend.launcher.rung, (await instance.call("write", {})).value, len((await instance.diff()).changes))
+        await backend.stop()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="there is no program unshare")
+def test_root_of_a_container_with_one_id_steps_down(world: World) -> None:
+    root = world("import os\ndef write():\n    open('x', 'w').close()\n    return os.getpid()")
+    command = ["unshare", "-Ur", sys.executable, "-c", AS_ROOT_OF_ONE_ID, str(root)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    if "unshare failed" in run.stderr:
+        pytest.skip("this machine lets nobody have a user namespace")
+    assert run.stdout.split("\n") == ["user_namespace 1 1", "confined 2 1", ""], run.stderr

@@ -220,9 +220,30 @@ async def test_a_changed_bundle_is_read_again(runtime: Runtime, world: World) ->
     assert (await (await runtime.open(root)).call("tool", {})).value == "two"
 
 
-async def test_a_bundle_that_cannot_be_read_names_the_file(runtime: Runtime, library: Bundle) -> None:
-    (library.root / "tools.json").write_text("{")
-    with pytest.raises(SandboxError, match="library"):
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("tools.json", "{", r"tools\.json cannot be read \(Expecting property name"),
+        ("tools.json", "[]", r"tools\.json cannot be read \(it must be an object with a list `tools`"),
+        (
+            "tools.json",
+            '{"tools": [{"name": "a", "description": "", "inputSchema": "x"}]}',
+            r"tools\.json .*tool a, inputSchema: ",
+        ),
+        ("tools.json", '{"tools": [7]}', r"tools\.json .*tool number 1, "),
+        (
+            "tools.json",
+            '{"tools": [{"name": "a", "description": "", "inputSchema": {"type": "objct"}}]}',
+            r"tools\.json cannot be read \(Tool a: inputSchema type: ",
+        ),
+        ("environment.json", '{"id": 7}', r"environment\.json cannot be read \(id: "),
+    ],
+)
+async def test_a_bundle_that_cannot_be_read_names_file_tool_and_field(
+    runtime: Runtime, library: Bundle, file: str, text: str, said: str
+) -> None:
+    (library.root / file).write_text(text)
+    with pytest.raises(SandboxError, match=said):
         await runtime.open(library.root)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from agent_world.tools.sandbox.inside.serve import MAX_FRAME
 from agent_world.tools.sandbox.received import receive
-from agent_world.tools.strict_json import refuse_constant
+from agent_world.tools.strict_json import finite_float, refuse_constant
 
 _HEAD = 4
 _FIRST_PART, _PART = 1 << 12, 1 << 18
@@ -246,7 +246,7 @@ class Channel:
 
 
 _ENCODER = json.JSONEncoder(allow_nan=False)
-_DECODER = json.JSONDecoder(parse_constant=refuse_constant)
+_DECODER = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite_float)
 
 
 def _frame(message: dict[str, Any]) -> bytes:

@@ -24,10 +24,11 @@ _STOP_S = 2.0
 class Control:
     """One zygote, from its start to its end."""
 
-    def __init__(self, force: Rung | None, readable: Sequence[str]) -> None:
+    def __init__(self, force: Rung | None, readable: Sequence[str], own_ids: bool) -> None:
+        """`own_ids`: whether instances have ids of their own."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._interpreter = _start_interpreter(theirs.fileno(), force, readable)
+            self._interpreter = _start_interpreter(theirs.fileno(), force, readable, own_ids)
         ours.setblocking(False)
         self._socket: socket.socket | None = ours
         self._orders: socket.socket | None = None
@@ -172,7 +173,9 @@ async def _readable(end: socket.socket) -> None:
         loop.remove_reader(end)
 
 
-def _start_interpreter(control: int, force: Rung | None, readable: Sequence[str]) -> "subprocess.Popen[bytes]":
+def _start_interpreter(
+    control: int, force: Rung | None, readable: Sequence[str], own_ids: bool
+) -> "subprocess.Popen[bytes]":
     """A clean interpreter: no inherited variables or descriptors, no site packages, hashing without chance.
 
     (`-I` would ignore PYTHONHASHSEED; with an environment of our own, `-P -s -S` shuts out as much.)
@@ -180,7 +183,7 @@ def _start_interpreter(control: int, force: Rung | None, readable: Sequence[str]
     here = str(Path(__file__).resolve().parent)
     program = (
         f"import sys; sys.path.insert(0, {here!r}); from inside.zygote import main; "
-        f"sys.path.pop(0); main({control}, {force or ''!r}, {list(readable)})"
+        f"sys.path.pop(0); main({control}, {force or ''!r}, {list(readable)}, {own_ids})"
     )
     environment = {
         "PYTHONHASHSEED": "0",

@@ -1,5 +1,6 @@
 """Around every exchange with an instance's process, on any backend: checks before it, results after it."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -72,6 +73,7 @@ async def follow(
         tool, arguments = frame["ask"], frame.get("arguments")
         if len(calls) >= MAX_CALLS or not isinstance(tool, str) or not isinstance(arguments, dict):
             raise ChannelClosed("too many or malformed tool calls")
+        await asyncio.sleep(0)  # frames that lie ready must not keep others from their deadlines
         found = fault(template, tool, arguments)
         if found is None:
             if around:
@@ -87,13 +89,18 @@ async def follow(
     return frame
 
 
+def _sound(text: str) -> str:
+    """Without halves of characters, which nobody could write down or send on."""
+    return text.encode(errors="replace").decode()
+
+
 def run_result(answer: dict[str, Any], calls: list[Call]) -> RunResult:
     """What a program's last frame says."""
     output = answer.get("output")
-    text = output if isinstance(output, str) else ""
+    text = _sound(output) if isinstance(output, str) else ""
     error = answer.get("error")
     if not isinstance(error, dict):
         return RunResult(ok=True, value=answer.get("value"), calls=tuple(calls), output=text)
-    code, message = error.get("code"), str(error.get("message"))
+    code, message = error.get("code"), _sound(str(error.get("message")))
     said = "crashed" if code == "crashed" else message
     return RunResult(ok=False, error=said, calls=tuple(calls), output=text)

@@ -189,7 +189,11 @@ class LocalInstance:
         outgrown = self.process
         if os.fstat(self.process.directory).st_nlink == 0:
             raise _Failed("infra", "The instance has lost its files, by no fault of the tool. Reset it.")
-        await self._start(self._files())
+        files = self._files()
+        if files.refused:
+            path, reason = next(iter(files.refused.items()))
+            raise _Failed("infra", f"The process ended, and {path} cannot be kept ({reason}). Reset the instance.")
+        await self._start(files)
         _raise_if_outgrown(outgrown)
         return self.process
 

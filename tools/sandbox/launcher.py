@@ -13,6 +13,7 @@ from agent_world.errors import SandboxError
 from agent_world.settings import Rung
 from agent_world.tools.sandbox.channel import Channel, ChannelClosed
 from agent_world.tools.sandbox.control import Control
+from agent_world.tools.sandbox.ids import own_ids
 from agent_world.tools.sandbox.process import Base, Beginning, Order, Process, Program
 
 __all__ = ["NAMESPACED", "RUNGS", "Launcher", "Order", "Process", "Program"]
@@ -26,8 +27,6 @@ _MAX_STARTING = 16
 _FIRST_ID = 1_000_000_000
 """Of as many digits as all that follow, so that no instance reads more of its order than another: that would show in
 the addresses of its objects."""
-_FIRST_UID = 100_000
-_UIDS = 50_000
 _REMEDY = (
     "namespaces want root, or user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0, in a container "
     "a seccomp profile that allows unshare); Landlock wants Linux 5.13"
@@ -49,6 +48,8 @@ class Launcher:
         """How many zygotes there were."""
         self.started = 0
         """How many processes."""
+        self.own_ids = own_ids()
+        """Of instances; None where each has the caller's."""
         self._force, self._floor, self._readable = force, floor, list(readable)
         self.folders: list[Path] = []
         """Without namespaces, where the instances' folders are made."""
@@ -59,7 +60,7 @@ class Launcher:
 
     async def start(self) -> None:
         """Raises `SandboxError` where the kernel refuses what the floor needs."""
-        self._control = Control(self._force, self._readable)
+        self._control = Control(self._force, self._readable, self.own_ids is not None)
         try:
             answer, self.refused = await self._control.hear()
             self.rung, self.calls_filtered = answer["rung"], answer["calls_filtered"]
@@ -150,13 +151,13 @@ class Launcher:
         if order.base and order.base.zygote != self.generation:
             raise SandboxError("The sandbox lost a shared database when its zygote died.")
         number = next(self._ids)
-        uid = beside.uid if beside else _uid(number)
+        own = self.own_ids.of(number) if self.own_ids else os.getuid()
         ours, theirs = socket.socketpair()
-        process = Process(uid, Channel(ours), folder=beside.folder if beside else self._make_folder(number, uid))
-        process.owns_folder = beside is None
+        process = Process(beside.uid if beside else own, Channel(ours), owns_folder=beside is None)
         self._use(order.base, process)
         try:
             with theirs:
+                process.folder = beside.folder if beside else self._make_folder(number, own)
                 fds = (theirs.fileno(), *(program.standard if program else ()))
                 control.order(_order(process, order, program), *fds)
             async with asyncio.timeout(_SPAWN_S):
@@ -194,7 +195,7 @@ class Launcher:
             return None
         folder = self.folders[-1] / str(number)
         folder.mkdir(mode=0o700)
-        if os.getuid() == 0:
+        if self.own_ids:
             os.chown(folder, uid, uid)
         return folder
 
@@ -216,7 +217,3 @@ def _order(process: Process, order: Order, program: Program | None) -> dict[str,
     if program:
         told["program"] = {"argv": list(program.argv), "env": dict(program.environment)}
     return told
-
-
-def _uid(number: int) -> int:
-    return _FIRST_UID + number % _UIDS

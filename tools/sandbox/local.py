@@ -10,7 +10,6 @@
 the sum, `instance` is what callers hold.
 """
 
-import os
 import resource
 from pathlib import Path
 
@@ -77,7 +76,7 @@ class LocalBackend:
         """The protections that hold and those that do not, one line each, the rung first."""
         config, launcher = self.config, self.launcher
         why = f" (refused: {'; '.join(launcher.refused)})" if launcher.refused else ""
-        uid = "a uid of its own" if os.getuid() == 0 else "the caller's uid"
+        uid = "a uid of its own" if launcher.own_ids else "the caller's uid"
         calls = (
             "seccomp refuses sockets, tracing, mounts, namespaces, keys, io_uring"
             if launcher.calls_filtered

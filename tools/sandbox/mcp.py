@@ -12,7 +12,6 @@ call gets a fresh one on the files that were left.
 """
 
 import asyncio
-import os
 from pathlib import Path
 
 from agent_world.errors import SandboxError
@@ -94,7 +93,7 @@ class McpBackend:
     def describe(self) -> tuple[str, ...]:
         """The protections that hold, one line each; what does not hold is said as well."""
         config = self.config
-        uid = "a uid of its own" if os.getuid() == 0 else "the caller's uid"
+        uid = "a uid of its own" if self.launcher.own_ids else "the caller's uid"
         why = f" (refused: {'; '.join(self.launcher.refused)})" if self.launcher.refused else ""
         return (
             f"isolation: {self.launcher.rung}{why}",

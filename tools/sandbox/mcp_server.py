@@ -56,7 +56,7 @@ class McpServer:
 
     async def begin(self, files: Files, pipes: Pipes) -> None:
         """Give it its files, start it, and get to know it. Raises `ServerGone`, `OSError` when the files do not fit."""
-        owner = self.process.uid if os.getuid() == 0 else None
+        owner = self.process.uid if self.process.uid != os.getuid() else None
         conversation = await self._connect(pipes)
         write_files(self.process.directory, files, owner)
         try:

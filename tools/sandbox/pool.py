@@ -7,7 +7,6 @@ others than one was told gets another.
 
 import asyncio
 import dataclasses
-import os
 from collections import OrderedDict
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -149,7 +148,7 @@ class Pool:
 
     def _write(self, process: Process, files: Files) -> None:
         try:
-            write_files(process.directory, files, process.uid if os.getuid() == 0 else None)
+            write_files(process.directory, files, process.uid if self._launcher.own_ids else None)
         except OSError as error:
             process.release()
             raise SandboxError(f"The database does not fit into an instance ({error}): raise disk_mb.") from error

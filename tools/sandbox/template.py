@@ -4,15 +4,16 @@ import contextlib
 import json
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
-from agent_world.errors import SandboxError, UsageError
+from agent_world.errors import SandboxError, SpecError, UsageError
 from agent_world.schema import DatabaseSchema, Environment, ToolSpec
 from agent_world.tools.arguments import ArgumentChecker
 from agent_world.tools.files import Files, read_files
@@ -113,21 +114,50 @@ def _load(root: Path, max_bytes: int) -> Template:
         raise SandboxError(
             f"{database / path} cannot be given to an instance ({reason}); raise runtime.disk_mb or fix it."
         )
-    try:
+    with _named(root / "tools.py"):
         source = (root / "tools.py").read_text() if (root / "tools.py").exists() else ""
-        specs, schema = _specs(root), _schema(root)
+    with _named(root / "tools.json"):
+        specs = _specs(root / "tools.json")
+        checkers = {spec.name: ArgumentChecker(spec) for spec in specs}
+    with _named(root / "environment.json"):
+        schema = _schema(root / "environment.json")
         check_volatile(schema, files)
-        reads = frozenset(spec.name for spec in specs if spec.annotations.read_only)
-        return Template(files, schema, {spec.name: ArgumentChecker(spec) for spec in specs}, source, reads)
-    except (OSError, UsageError, ValidationError, ValueError, KeyError, TypeError) as error:
-        raise SandboxError(f"The bundle {root} cannot be read ({str(error).splitlines()[0]}).") from error
+    reads = frozenset(spec.name for spec in specs if spec.annotations.read_only)
+    return Template(files, schema, checkers, source, reads)
 
 
-def _schema(root: Path) -> DatabaseSchema:
-    head = root / "environment.json"
-    return Environment.model_validate_json(head.read_text()).database if head.exists() else DatabaseSchema()
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Whatever is wrong with it is said with its name, and with the field."""
+    try:
+        yield
+    except ValidationError as error:
+        raise SandboxError(f"{path} cannot be read ({_fault(error)}).") from error
+    except (OSError, UsageError, SpecError, ValueError) as error:
+        raise SandboxError(f"{path} cannot be read ({' '.join(str(error).split()).rstrip('.')}).") from error
 
 
-def _specs(root: Path) -> list[ToolSpec]:
-    path = root / "tools.json"
-    return [ToolSpec.model_validate(tool) for tool in json.loads(path.read_text())["tools"]] if path.exists() else []
+def _fault(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
+
+
+def _schema(path: Path) -> DatabaseSchema:
+    return Environment.model_validate_json(path.read_text()).database if path.exists() else DatabaseSchema()
+
+
+def _specs(path: Path) -> list[ToolSpec]:
+    if not path.exists():
+        return []
+    found = json.loads(path.read_text())
+    if not isinstance(found, dict) or not isinstance(found.get("tools"), list):
+        raise ValueError("it must be an object with a list `tools`")
+    return [_spec(number, tool) for number, tool in enumerate(found["tools"])]
+
+
+def _spec(number: int, tool: Any) -> ToolSpec:
+    try:
+        return ToolSpec.model_validate(tool)
+    except ValidationError as error:
+        name = tool.get("name") if isinstance(tool, dict) else None
+        raise ValueError(f"tool {name or f'number {number + 1}'}, {_fault(error)}") from error

@@ -34,10 +34,9 @@ async def another_backend(lab: Lab) -> None:
         same(await observe(other, lab.standard, 7), here, "observations in a second backend")
 
 
-@case("behaviour", "same seed, same observations and hash, in another process of ours", "frozen")
+@case("behaviour", "same seed, same observations and hash, in another process of ours", "frozen", "elsewhere")
 async def another_process(lab: Lab) -> None:
-    if lab.elsewhere is None:
-        return
+    assert lab.elsewhere is not None
     here = await observe(lab.runtime, lab.standard, 7)
     same(await lab.elsewhere(lab.standard, 7), here, "observations in another process")
 

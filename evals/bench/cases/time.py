@@ -99,18 +99,23 @@ def solve():
 @case("containment", "a deadline is kept")
 async def deadline(lab: Lab) -> None:
     limit, late = lab.limits.call_timeout_s, []
-    for body in ("while True: pass", "time.sleep(100)", "while True: pass"):
+    for body in ("while True: pass", "time.sleep(100)", "held = bytearray(60_000_000)\nwhile True: held[0] = 1"):
         instance = await lab.open()
         await lab.answers(instance, "a fresh instance")
         started = time.monotonic()
         seen = await instance.call("execute", {"body": body})
         late.append(time.monotonic() - started - limit)
         same(seen.error, "timeout", "error")
+    started = time.monotonic()
+    result = await (await lab.open()).run("def solve():\n    while True: pass", "solve", {})
+    late.append(time.monotonic() - started - lab.limits.run_timeout_s)
+    same(result.error, "timeout", "error of a program")
     worst = max(late)
     bound = Target(kind="at_most", bound=1000 * (lab.tolerance_s or 0.1))
-    note = f"over a limit of {limit:g} s; median {1000 * statistics.median(late):.1f} ms"
+    limits = f"over limits of {limit:g} s a call, {lab.limits.run_timeout_s:g} s a program"
+    note = f"{limits}; median {1000 * statistics.median(late):.1f} ms"
     figure = Figure(name="deadline overrun, worst", value=1000 * worst, unit="ms", samples=len(late), note=note)
     lab.figures.append(judge(figure, bound))
     if lab.tolerance_s is not None:
-        must(worst <= lab.tolerance_s, f"a call ended {1000 * worst:.0f} ms after its limit of {limit:g} s.")
-    must(min(late) >= 0, f"a call was ended {-1000 * min(late):.0f} ms before its limit of {limit:g} s.")
+        must(worst <= lab.tolerance_s, f"a call or program ended {1000 * worst:.0f} ms late ({limits}).")
+    must(min(late) >= 0, f"a call or program was ended {-1000 * min(late):.0f} ms before its limit.")

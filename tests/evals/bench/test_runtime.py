@@ -10,8 +10,9 @@ from agent_world.evals.bench.peers import users_json
 
 
 def test_every_figure_has_a_value_a_unit_and_its_target(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "runtime", "--json", "--instances", "4", "--repeat", "1"]) == 0
+    code = main(["bench", "runtime", "--json", "--instances", "4", "--repeat", "1"])
     figures = [Figure.model_validate(row) for row in json.loads(capsys.readouterr().out)]
+    assert code == any(figure.met is False for figure in figures)
     bounds = {(f.name, f.target.kind, f.target.bound) for f in figures if f.target}
     assert bounds == {
         ("warm hand-out", "at_least", 1000),
@@ -20,7 +21,6 @@ def test_every_figure_has_a_value_a_unit_and_its_target(capsys: pytest.CaptureFi
         ("ping, p50", "at_least", 20),
         ("a tool that reads 100 KB of JSON", "at_most", 1.15),
         ("memory an instance, all included", "at_most", 4),
-        ("instances alive, each answering", "at_least", 4),
     }
     assert all((f.met is None) == (f.target is None) for f in figures)
     assert {f.against for f in figures} == {None, "MCP server over stdio", "exec in process", "subprocess a call"}

@@ -49,11 +49,14 @@ def restrict_calls(alone: bool, program: bool = False) -> None:
 @functools.cache
 def packed_filter(machine: str, alone: bool, program: bool) -> bytes:
     """As the kernel takes it. Made once before the forks, it costs an instance nothing."""
-    return b"".join(struct.pack("HBBI", *step) for step in call_filter(machine, alone, program))
+    guarded = not alone or landlock_version() >= _GUARDS_LENGTHS
+    return b"".join(struct.pack("HBBI", *step) for step in call_filter(machine, alone, program, guarded))
 
 
-def call_filter(machine: str, alone: bool, program: bool = False) -> list[Step]:
-    """The filter as BPF. One search by halves over the numbers, so that no call passes more than a dozen steps, and
+def call_filter(machine: str, alone: bool, program: bool = False, guarded: bool = True) -> list[Step]:
+    """The filter as BPF. `guarded`: something else sees to it that no file outside is shortened.
+
+    One search by halves over the numbers, so that no call passes more than a dozen steps, and
     so that the kernel, which tries every number once when it takes the filter, is done soon."""
     audit, column = _ARCHITECTURES[machine]
     return [
@@ -61,11 +64,11 @@ def call_filter(machine: str, alone: bool, program: bool = False) -> list[Step]:
         (_JUMP_EQUAL, 1, 0, audit),
         _give(_KILL),
         (_LOAD, 0, 0, _NUMBER),
-        *_search(_ranges(_verdicts(column, alone, program))),
+        *_search(_ranges(_verdicts(column, alone, program, guarded))),
     ]
 
 
-def _verdicts(column: int, alone: bool, program: bool) -> dict[int, Steps]:
+def _verdicts(column: int, alone: bool, program: bool, guarded: bool) -> dict[int, Steps]:
     """What follows on a call, by number."""
     allowed = calls.FILES | calls.RUNNING | calls.WAITING
     allowed |= {} if alone else calls.COMPANY
@@ -74,6 +77,8 @@ def _verdicts(column: int, alone: bool, program: bool) -> dict[int, Steps]:
     found: dict[int, Steps] = {numbers[column]: (_give(_ALLOW),) for numbers in allowed.values()}
     found |= {numbers[column]: (_give(_ERRNO | _ENOSYS),) for numbers in calls.UNKNOWN.values()}
     found |= {numbers[column]: checks[name] for name, numbers in calls.CHECKED.items()}
+    if not guarded:
+        found |= {calls.FILES[name][column]: steps for name, steps in _UNGUARDED.items()}
     return found
 
 
@@ -118,6 +123,12 @@ def _checks(alone: bool) -> dict[str, Steps]:
     }
 
 
+def _lengthened_only(flags: int) -> Steps:
+    """Opening for reading, and yet emptying: for that no right to write is asked."""
+    return (_load(flags), (_AND, 0, 0, _ACCESS | _TRUNCATE), (_JUMP_EQUAL, 0, 1, _TRUNCATE), _give(_ERRNO | _EPERM),
+            _give(_ALLOW))  # fmt: skip
+
+
 def _load(argument: int) -> Step:
     return _LOAD, 0, 0, _ARGUMENTS + 8 * argument
 
@@ -135,14 +146,25 @@ def _give(verdict: int) -> Step:
     return _RETURN, 0, 0, verdict
 
 
+_ACCESS, _TRUNCATE = 0o3, 0o1000
+_UNGUARDED: Mapping[str, Steps] = {
+    "open": _lengthened_only(1),
+    "openat": _lengthened_only(2),
+    "truncate": (_give(_ERRNO | _EPERM),),
+}
+
+
 # --- Landlock ----------------------------------------------------------------------------------------
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _FILES_BY_VERSION = (0, 0x1FFF, 0x3FFF, 0x7FFF, 0x7FFF, 0xFFFF)
 """All rights over files that a version of Landlock knows."""
+_GUARDS_LENGTHS = 3
+"""The first version (Linux 6.2) that knows a right to shorten files."""
 _ALL_TCP, _SIGNALS_AND_ABSTRACT_SOCKETS = 3, 3
 
 
+@functools.cache
 def landlock_version() -> int:
     """0 where the kernel has no Landlock."""
     try:

@@ -50,7 +50,7 @@ _getuid, _getgid = os.getuid, os.getgid
 
 @dataclass(frozen=True)
 class Room:
-    """What an instance is given. `uid` is its own where the zygote is root, else the caller's."""
+    """What an instance is given. `uid` is its own where it has one, else the caller's."""
 
     uid: int
     memory_mb: int
@@ -63,14 +63,15 @@ class Room:
     """A foreign program lives here: it may have more threads, and reserve addresses that it does not use."""
 
 
-def enter_namespaces(proc: int) -> Rung:
-    """Leave the caller's mounts, network, processes and IPC; as an ordinary user by way of a user namespace.
+def enter_namespaces(proc: int, own_ids: bool) -> Rung:
+    """Leave the caller's mounts, network, processes and IPC; who cannot give instances ids of their own does so by way
+    of a user namespace.
 
     The next fork is process 1. `proc` is a descriptor of /proc. Raises `OSError` where the kernel refuses, and then
     leaves this process of no use.
     """
     uid, gid = _getuid(), _getgid()
-    if uid == 0:
+    if own_ids:
         kernel.unshare(_SHARED)
         return "own_uid"
     kernel.unshare(_SHARED | kernel.CLONE_NEWUSER)
@@ -150,19 +151,19 @@ def enter_room(room: Room, rung: Rung, proc: int) -> int:
     for place in (HOME, SCRATCH) if room.program else (HOME,):
         kernel.mount("tmpfs", place, "tmpfs", _DATA_ONLY, options)
     if room.base:
-        _lay_over(room.base, uid, gid)
+        _lay_over(room.base, uid, gid, rung)
     kernel.mount(_NOTHING, BASES, flags=kernel.MS_BIND)
     os.chdir(HOME)
     return os.open(".", os.O_RDONLY | os.O_DIRECTORY)
 
 
-def _lay_over(base: int, uid: int, gid: int) -> None:
+def _lay_over(base: int, uid: int, gid: int, rung: Rung) -> None:
     """Show the shared database at `HOME`; what is changed goes to the instance's disk, now out of sight."""
     for name in ("upper", "work"):
         os.mkdir(f"{HOME}/{name}", 0o700)
         os.chown(f"{HOME}/{name}", uid, gid)
     options = f"lowerdir={BASES}/{base},upperdir={HOME}/upper,workdir={HOME}/work,index=off"
-    root = _getuid() == 0
+    root = rung == "own_uid"
     kernel.mount("overlay", HOME, "overlay", _DATA_ONLY, options + (",metacopy=on" if root else ",userxattr"))
     if root:  # only owners and modes are copied for this, no content
         for folder, folders, files in os.walk(HOME):
@@ -185,7 +186,7 @@ def shut(room: Room, rung: Rung, with_parent: bool = True) -> None:
 
     `with_parent` ends it with the thread that started it, too; not meant where that is a thread of somebody else's.
     """
-    root = _getuid() == 0
+    root = _getuid() == 0 and room.uid != 0
     if rung != "own_uid":  # there the stem has
         kernel.gain_no_privileges()  # while it may
     if root:

@@ -46,11 +46,11 @@ _REFUSED = 3
 _OUT_OF_THE_WAY = 32
 
 
-def main(control_fd: int, force: str, readable: Sequence[str] = ()) -> None:
+def main(control_fd: int, force: str, readable: Sequence[str], own_ids: bool) -> None:
     """Build the best walls that the kernel grants, say which, and serve until the trusted side goes away.
 
     `force` names the only rung to try; empty, all are tried from the best on. `readable` are paths that instances may
-    read beside the system's libraries.
+    read beside the system's libraries. `own_ids`: whether each instance gets a uid of its own.
     """
     control = socket.socket(fileno=control_fd)
     for name in PRELOADED:
@@ -58,7 +58,7 @@ def main(control_fd: int, force: str, readable: Sequence[str] = ()) -> None:
     frozen.install()
     proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
     if force in ("", *jail.NAMESPACED):
-        status = _fork_and_wait(lambda: _in_namespaces(control, proc, force, readable))
+        status = _fork_and_wait(lambda: _in_namespaces(control, proc, force, readable, own_ids))
         if status != _REFUSED:
             return
     if force in ("", "confined", "limits"):
@@ -90,10 +90,10 @@ def _true_chance() -> str:
         return source.read(8).hex()
 
 
-def _in_namespaces(control: socket.socket, proc: int, force: str, readable: Sequence[str]) -> int:
+def _in_namespaces(control: socket.socket, proc: int, force: str, readable: Sequence[str], own_ids: bool) -> int:
     """The outer of two processes; the inner is process 1. Returns an exit status: `_REFUSED`, or 0 after serving."""
     try:
-        rung = jail.enter_namespaces(proc)
+        rung = jail.enter_namespaces(proc, own_ids)
     except OSError as error:
         return _refuse(control, str(error))
     if force not in ("", rung):
