@@ -356,10 +356,15 @@ async def test_ids_are_hidden_from_the_body_of_a_module_as_well(world: World, on
     assert json.loads(text)[:4] == [own, 0, own, own]
 
 
+@pytest.mark.parametrize("held", [0, 5, 8, 12])
 @pytest.mark.parametrize("only", [None, "confined"])
-async def test_objects_lie_at_the_same_addresses_in_every_instance(world: World, only: Rung | None) -> None:
+async def test_objects_lie_at_the_same_addresses_in_every_instance(world: World, only: Rung | None, held: int) -> None:
+    """`held`: descriptors of ours, whose numbers go into what the zygote is started with, and so move its memory."""
     root = world(ADDRESSES)
+    descriptors = [os.open(os.devnull, os.O_RDONLY) for _ in range(held)]
     first, second = await _addresses(root, only), await _addresses(root, only)
+    for descriptor in descriptors:
+        os.close(descriptor)
     assert len(set(first)) == len(set(second)) == 1
     if not await asyncio.to_thread(_addresses_vary):  # a container may forbid to fix them
         assert first == second

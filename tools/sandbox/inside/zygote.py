@@ -44,6 +44,7 @@ _MOST_FDS = 4
 """An end of a channel; for a program, its standard input, output and errors as well."""
 _REFUSED = 3
 _OUT_OF_THE_WAY = 32
+_REHEARSALS = 16
 
 
 def main(control_fd: int, force: str, readable: Sequence[str], own_ids: bool) -> None:
@@ -204,14 +205,35 @@ def _start_stem(proc: int, rung: jail.Rung, own: int) -> tuple[int, int]:
         frozen.conceal()
         os.close(gate)
         orders.close()
-        while os.read(waiting, 1):
-            try:
-                if _fork(own) == 0:
-                    _live(ordered, proc, rung)
-            except OSError as error:
-                _refuse_one(ordered, error)
+        _rehearse(own)
+        _fork_each(waiting, own, lambda: _live(ordered, proc, rung), lambda error: _refuse_one(ordered, error))
     finally:
         os._exit(0)
+
+
+def _fork_each(waiting: int, own: int, live: Callable[[], None], refuse: Callable[[OSError], None]) -> None:
+    """One for each byte, until the end of the pipe."""
+    while os.read(waiting, 1):
+        try:
+            if _fork(own) == 0:
+                live()
+        except OSError as error:
+            refuse(error)
+
+
+def _rehearse(own: int) -> None:
+    """The interpreter keeps something of the first times that it does a thing, and prepares code that is used often:
+    without this, the first instances would begin otherwise than those after them, and all prepare it anew."""
+    waiting, gate = os.pipe()
+    os.write(gate, b"+" * _REHEARSALS)
+    os.close(gate)
+    _fork_each(waiting, own, lambda: os._exit(0), lambda error: None)
+    os.close(waiting)
+    for _ in range(_REHEARSALS):
+        serve.warm()
+        frozen.begin(0, "")
+        json.loads(json.dumps({"uid": 100_000, "folder": "", "memory_mb": 512, "disk_mb": 64, "base": 0}).encode())
+        jail.Room(100_000, 512, 64, "")
 
 
 def _refuse_one(ordered: socket.socket, error: OSError) -> None:
