@@ -114,6 +114,7 @@ async def _starts(bench: Bench) -> None:
                 handed, answered = await _first_answer(pooled, bench.root)
                 bench.add("hand-out", handed)
                 bench.add("warm", answered)
+                await asyncio.sleep(_SETTLE_S / 5)  # else the pool would be starting another beside it
                 bench.add("cold", (await _first_answer(unpooled, bench.root))[1])
                 bench.add("reset", await _reset(pooled, bench.root))
                 bench.add("subprocess", await _timed(call_subprocess, "ping", bench.script, bench.data))
