@@ -2,12 +2,14 @@
 
 Strictness: an argument that the schema does not speak of is refused, unless the schema says `additionalProperties` or
 `patternProperties`; inside nested objects JSON Schema's own rule holds (what is not declared is allowed). `format` is
-not enforced; `ArgumentChecker.formats` lists what is declared. A pattern that takes longer than `PATTERN_S` on a value
-refuses that value: patterns come from outside, and some take exponential time.
+not enforced; `ArgumentChecker.formats` lists what is declared. Patterns come from outside, and some take exponential
+time: the value at which all patterns of a call together have taken `PATTERN_S` is refused.
 """
 
 import math
+import time
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any, cast
 
 from jsonschema import Draft202012Validator
@@ -36,12 +38,17 @@ def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Any:
     if not isinstance(instance, str):
         return
     try:
-        if not regex.search(pattern, instance, timeout=PATTERN_S):
+        left = _patterns_end.get() - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        if not regex.search(pattern, instance, timeout=min(left, PATTERN_S)):
             yield ValidationError(f"must match the pattern {pattern}")
     except TimeoutError:
         yield ValidationError(f"cannot be matched against the pattern {pattern} in {PATTERN_S:g} s")
 
 
+_patterns_end: ContextVar[float] = ContextVar("_patterns_end", default=math.inf)
+"""When the patterns of the call that is being checked must be done."""
 _Validator: Any = cast(Any, extend)(Draft202012Validator, {"pattern": _pattern})
 
 
@@ -113,6 +120,7 @@ class ArgumentChecker:
         return f"Argument {missing[0]!r} is missing. {self._usage()}" if missing else None
 
     def _unfit(self, arguments: Mapping[str, Any]) -> str | None:
+        _patterns_end.set(time.monotonic() + PATTERN_S)
         try:
             errors = list(self._validator.iter_errors(dict(arguments)))
         except RecursionError:

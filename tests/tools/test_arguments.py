@@ -1,10 +1,11 @@
+import time
 from typing import Any
 
 import pytest
 
 from agent_world.errors import SpecError
 from agent_world.schema import ToolSpec
-from agent_world.tools.arguments import ArgumentChecker
+from agent_world.tools.arguments import PATTERN_S, ArgumentChecker
 
 
 def checker(properties: dict[str, Any], **more: Any) -> ArgumentChecker:
@@ -89,6 +90,14 @@ def test_formats_are_not_enforced_and_the_checker_says_which() -> None:
 def test_a_pattern_that_takes_exponential_time_refuses_the_value() -> None:
     hostile = checker({"p": {"type": "string", "pattern": "^(a|a)+(b|b)+(a|aa)+$"}})
     assert "pattern" in (hostile.fault({"p": "a" * 60 + "b" + "a" * 60 + "!"}) or "")
+
+
+def test_patterns_take_no_longer_together_than_one_may() -> None:
+    items = {"type": "string", "pattern": "^(a|a)+(b|b)+(a|aa)+$"}
+    hostile = checker({"p": {"type": "array", "items": items}})
+    started = time.monotonic()
+    assert "pattern" in (hostile.fault({"p": ["a" * 60 + "b" + "a" * 60 + "!"] * 500}) or "")
+    assert time.monotonic() - started < 100 * PATTERN_S / 5, "each for itself, they would take 500 times as long"
 
 
 @pytest.mark.parametrize("ref", ["#/$defs/Gone", "#/definitions/Gone", "https://example.org/x"])
