@@ -229,11 +229,22 @@ def _rehearse(own: int) -> None:
     os.close(gate)
     _fork_each(waiting, own, lambda: os._exit(0), lambda error: None)
     os.close(waiting)
+    serve.rehearse(_REHEARSALS, frozen.begin, plain.only_defines)
     for _ in range(_REHEARSALS):
         serve.warm()
-        frozen.begin(0, "")
-        json.loads(json.dumps({"uid": 100_000, "folder": "", "memory_mb": 512, "disk_mb": 64, "base": 0}).encode())
-        jail.Room(100_000, 512, 64, "")
+        _take_an_order()
+
+
+def _take_an_order() -> None:
+    """As an instance does, of ourselves."""
+    order = {"uid": 100_000, "memory_mb": 512, "disk_mb": 64, "folder": "", "base": 0}
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        socket.send_fds(ours, [json.dumps(order).encode()], [ours.fileno()])
+        message, fds, _, _ = socket.recv_fds(theirs, _MESSAGE, _MOST_FDS)
+        jail.Room(**json.loads(message))
+        with socket.socket(fileno=fds[0]) as channel:
+            channel.sendmsg([b"+"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", (0, 0)))])
 
 
 def _refuse_one(ordered: socket.socket, error: OSError) -> None:
