@@ -9,7 +9,8 @@ from agent_world.tools.web.fetch import Received, open_fetcher
 from agent_world.tools.web.guard import is_public
 from tests.tools.web.sites import Answer, Site, serve_answers
 
-LOCAL = WebSettings(allow_private=True, page_timeout_s=0.5, max_bytes=10_000)
+LOCAL = WebSettings(allow_private=True, page_timeout_s=10.0, max_bytes=10_000)
+HASTY = LOCAL.model_copy(update={"page_timeout_s": 0.5})
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ async def test_a_body_over_the_limit_is_refused_before_it_is_all_read(site: Site
 async def test_what_goes_wrong_is_said_in_one_sentence(site: Site, answer: Answer, message: str) -> None:
     site.answers["/page"] = answer
     with pytest.raises(WebError, match=message):
-        await get(f"{site.address}/page")
+        await get(f"{site.address}/page", HASTY if answer.delay_s else LOCAL)
 
 
 async def test_a_redirect_is_followed_and_its_end_is_the_address(site: Site) -> None:
