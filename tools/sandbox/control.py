@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from agent_world.errors import SandboxError
 from agent_world.settings import Rung
 from agent_world.tools.sandbox.addresses import fixed_addresses
-from agent_world.tools.sandbox.received import receive
+from agent_world.tools.sandbox.received import readable, receive
 
 _START_S = 30.0
 _STOP_S = 2.0
@@ -51,7 +51,7 @@ class Control:
         try:
             async with asyncio.timeout(_START_S):
                 while True:
-                    await _readable(self._socket)
+                    await readable(self._socket)
                     first, fds = receive(self._socket, 4096, 2)
                     if not first:
                         break
@@ -161,16 +161,6 @@ class Control:
             if not waiting.done():
                 waiting.set_exception(OSError("the zygote has ended"))
         self._waiting.clear()
-
-
-async def _readable(end: socket.socket) -> None:
-    loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    loop.add_reader(end, ready.set)
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(end)
 
 
 def _start_interpreter(

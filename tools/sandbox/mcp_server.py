@@ -13,6 +13,7 @@ from agent_world.tools.sandbox.mcp_command import Command
 from agent_world.tools.sandbox.mcp_conversation import Conversation, ServerGone
 from agent_world.tools.sandbox.mcp_pipes import Pipes, reader, writer
 from agent_world.tools.sandbox.process import Order, Process, Program
+from agent_world.tools.sandbox.received import readable
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult, Tool
@@ -56,9 +57,8 @@ class McpServer:
 
     async def begin(self, files: Files, pipes: Pipes) -> None:
         """Give it its files, start it, and get to know it. Raises `ServerGone`, `OSError` when the files do not fit."""
-        owner = self.process.uid if self.process.uid != os.getuid() else None
         conversation = await self._connect(pipes)
-        write_files(self.process.directory, files, owner)
+        write_files(self.process.directory, files, self.process.owner)
         try:
             await self.process.channel.send({"op": "start"})
         except ChannelClosed as error:
@@ -163,14 +163,10 @@ async def _exit_status(process: Process) -> int | None:
 
 async def _gone(pidfd: int) -> None:
     """Until the kernel is done with a killed process; closes `pidfd`."""
-    loop = asyncio.get_running_loop()
-    gone = asyncio.Event()
-    loop.add_reader(pidfd, gone.set)
     try:
         async with asyncio.timeout(_DEATH_S):
-            await gone.wait()
+            await readable(pidfd)
     except TimeoutError as error:
         raise SandboxError("A killed MCP server does not end; the machine is out of order.") from error
     finally:
-        loop.remove_reader(pidfd)
         os.close(pidfd)

@@ -148,7 +148,7 @@ class Pool:
 
     def _write(self, process: Process, files: Files) -> None:
         try:
-            write_files(process.directory, files, process.uid if self._launcher.own_ids else None)
+            write_files(process.directory, files, process.owner)
         except OSError as error:
             process.release()
             raise SandboxError(f"The database does not fit into an instance ({error}): raise disk_mb.") from error

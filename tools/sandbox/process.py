@@ -54,6 +54,11 @@ class Process:
     _end: "select.poll | None" = None
     """Tells when it is gone; made at the first look."""
 
+    @property
+    def owner(self) -> int | None:
+        """To whom files for it must be given; None where that is us."""
+        return self.uid if self.uid != os.getuid() else None
+
     def ended(self) -> bool:
         """Whether it is gone, or of no more use."""
         if self.pidfd < 0 or self.channel.ended:

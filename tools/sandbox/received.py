@@ -1,6 +1,7 @@
-"""Descriptors that come over a socket."""
+"""What comes over a descriptor: word that there is something, and other descriptors."""
 
 import array
+import asyncio
 import socket
 
 _INT = array.array("i").itemsize
@@ -15,3 +16,14 @@ def receive(end: socket.socket, size: int, most: int) -> tuple[bytes, list[int]]
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
             found.frombytes(data[: len(data) - len(data) % _INT])
     return message, list(found)
+
+
+async def readable(end: socket.socket | int) -> None:
+    """Until there is something to read, or an end to be seen: of a pidfd, that its process is gone."""
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(end, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(end)

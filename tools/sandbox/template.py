@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import stat
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -58,7 +59,7 @@ class Templates:
         self._known: OrderedDict[Path, tuple[_Look, Template]] = OrderedDict()
 
     def load(self, root: Path) -> Template:
-        """Raises `SandboxError` when the bundle cannot be read, `SpecError` for a broken tool schema."""
+        """Raises `SandboxError` when the bundle cannot be read, with the file, the tool and the field."""
         known = self._known.get(root)
         if known and known[0].same():
             self._known.move_to_end(root)
@@ -100,9 +101,11 @@ def _look(root: Path) -> _Look:
     while left:
         path = left.pop()
         with contextlib.suppress(FileNotFoundError):
-            found[path] = _TIME_AND_SIZE(os.stat(path))
-            if os.path.isdir(path):
-                left += (entry.path for entry in os.scandir(path))
+            status = os.stat(path)
+            found[path] = _TIME_AND_SIZE(status)
+            if stat.S_ISDIR(status.st_mode):
+                with os.scandir(path) as entries:
+                    left += (entry.path for entry in entries)
     return _Look(tuple(found), tuple(path for path in heads if path not in found), tuple(found.values()))
 
 
