@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from agent_world.evals.bench import memory
 from agent_world.evals.bench.figures import Figure, Target, judge
@@ -24,12 +24,15 @@ from agent_world.progress import Progress, silent
 from agent_world.schema import ToolAnnotations, ToolSpec
 from agent_world.settings import LocalRuntime
 from agent_world.tools.runtime import Instance, Runtime, open_runtime
+from agent_world.tools.sandbox.local import LocalBackend
 
 MCP = "MCP server over stdio"
 EXEC = "exec in process"
 SUBPROCESS = "subprocess a call"
 _SETTLE_S = 0.3
-"""Until instances ahead have been started again."""
+"""Until what was stopped is gone."""
+_IDLE_S = 0.06
+"""Long enough for the machine to have slept: what comes next finds its caches cold."""
 
 
 @dataclass
@@ -110,14 +113,10 @@ async def _starts(bench: Bench) -> None:
             bench.add("mcp start", await _mcp_start(bench))
             await asyncio.sleep(_SETTLE_S)
             for _ in range(5):
-                await asyncio.sleep(_SETTLE_S / 5)
-                handed, answered = await _first_answer(pooled, bench.root)
-                bench.add("hand-out", handed)
-                bench.add("warm", answered)
-                await asyncio.sleep(_SETTLE_S / 5)  # else the pool would be starting another beside it
-                bench.add("cold", (await _first_answer(unpooled, bench.root))[1])
+                await _starts_of_instances(bench, pooled, unpooled, "")
                 bench.add("reset", await _reset(pooled, bench.root))
                 bench.add("subprocess", await _timed(call_subprocess, "ping", bench.script, bench.data))
+                await _starts_of_instances(bench, pooled, unpooled, " after idleness", _IDLE_S)
     thousand, hundred = Target(kind="at_least", bound=1000), Target(kind="at_least", bound=100)
     bench.figure(
         "warm hand-out",
@@ -130,14 +129,36 @@ async def _starts(bench: Bench) -> None:
     )
     bench.figure("warm hand-out and first answer", "warm", "mcp start", MCP, thousand,
                  "from asking for an instance to its first answer")  # fmt: skip
-    bench.figure(
-        "cold start of an instance", "cold", "mcp start", MCP, hundred, "to its first answer, with none started ahead"
-    )
+    bench.figure("warm hand-out and first answer, machine idle before", "warm after idleness", "mcp start", MCP,
+                 note=f"{_IDLE_S * 1000:.0f} ms of it")  # fmt: skip
+    bench.figure("cold start of an instance", "cold", "mcp start", MCP, hundred,
+                 "to its first answer, with none started ahead; right after other work, as the server's")  # fmt: skip
+    bench.figure("cold start of an instance, machine idle before", "cold after idleness", "mcp start", MCP,
+                 note=f"{_IDLE_S * 1000:.0f} ms of it")  # fmt: skip
     bench.figure("cold start of the backend", "backend", "mcp start", MCP, None,
                  "once a process: a clean interpreter, its walls, a first answer")  # fmt: skip
     bench.figure(
         "reset", "reset", "mcp start", MCP, None, "to the first answer after it; an MCP server must be started anew"
     )
+
+
+async def _starts_of_instances(
+    bench: Bench, pooled: Runtime, unpooled: Runtime, when: str, idle_s: float = 0.0
+) -> None:
+    await _settled(pooled)
+    await asyncio.sleep(idle_s)
+    handed, answered = await _first_answer(pooled, bench.root)
+    bench.add(f"hand-out{when}", handed)
+    bench.add(f"warm{when}", answered)
+    await _settled(pooled)
+    await asyncio.sleep(idle_s)
+    bench.add(f"cold{when}", (await _first_answer(unpooled, bench.root))[1])
+
+
+async def _settled(runtime: Runtime) -> None:
+    """Until its pool is not starting any instance ahead, which would go on beside what is measured."""
+    while cast(LocalBackend, runtime).pool.refilling:
+        await asyncio.sleep(0.001)
 
 
 async def _backend_start(bench: Bench) -> float:
@@ -169,7 +190,7 @@ async def _first_answer(runtime: Runtime, root: Path) -> tuple[float, float]:
 async def _reset(runtime: Runtime, root: Path) -> float:
     instance = await runtime.open(root)
     await _ping(instance)
-    await asyncio.sleep(_SETTLE_S / 5)
+    await _settled(runtime)
     started = time.perf_counter()
     await instance.reset()
     await _ping(instance)
