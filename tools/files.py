@@ -33,6 +33,11 @@ class Files:
     digests: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     """sha256 of contents, as far as anybody asked; whoever shares contents between `Files` may share these."""
 
+    @property
+    def size(self) -> int:
+        """Bytes of all contents."""
+        return sum(map(len, self.contents.values()))
+
     def digest(self, path: str) -> str:
         if path not in self.digests:
             self.digests[path] = hashlib.sha256(self.contents[path]).hexdigest()

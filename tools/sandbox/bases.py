@@ -1,6 +1,6 @@
 """Databases that instances share: written once, and seen by each under its own changes."""
 
-from agent_world.tools.files import write_files
+from agent_world.tools.sandbox.aside import write_aside
 from agent_world.tools.sandbox.launcher import Launcher
 from agent_world.tools.sandbox.once import Once
 from agent_world.tools.sandbox.process import Base
@@ -49,7 +49,7 @@ class Bases:
         if base is None:
             return None
         try:
-            write_files(base.directory, template.files)
+            await write_aside(base.directory, template.files, None)
         except OSError:  # the machine's memory for files is full; a copy will say so if it does not fit either
             self._launcher.retire(base)
             return None

@@ -12,7 +12,8 @@ import socket
 import struct
 from typing import Any
 
-from agent_world.tools.sandbox.inside.serve import MAX_FRAME
+from agent_world.tools.sandbox.aside import aside
+from agent_world.tools.sandbox.inside.serve import MAX_FRAME, crowded
 from agent_world.tools.sandbox.received import receive
 from agent_world.tools.strict_json import finite_float, refuse_constant
 
@@ -29,15 +30,31 @@ class ChannelClosed(Exception):
     """The process at the other end is gone, or does not keep to the protocol."""
 
 
-def answer_to(request: int, frame: bytes | str) -> dict[str, Any]:
+class Answer(dict[str, Any]):
+    """What a frame says."""
+
+    size = 0
+    """Bytes or characters of the frame."""
+
+
+async def answer_to(request: int, frame: bytes | str) -> Answer:
     """What a hostile frame says. Raises `ChannelClosed` when it is no JSON, or no answer to `request`."""
+    return await aside(len(frame), lambda: _answer(request, frame))
+
+
+def _answer(request: int, frame: bytes | str) -> Answer:
     try:
-        found = _DECODER.decode(frame if isinstance(frame, str) else frame.decode())
+        data, text = (frame.encode(), frame) if isinstance(frame, str) else (frame, frame.decode())
+        if crowded(data):
+            raise ChannelClosed("a frame holds too many values")
+        found = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise ChannelClosed("a frame is not JSON") from error
     if not isinstance(found, dict) or found.get("id") != request:
         raise ChannelClosed("a frame answers nothing that was asked")
-    return found
+    answer = Answer(found)
+    answer.size = len(frame)
+    return answer
 
 
 class Channel:
@@ -81,7 +98,7 @@ class Channel:
     async def send(self, message: dict[str, Any]) -> None:
         await self._push(_frame(message))
 
-    async def ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
+    async def ask(self, message: dict[str, Any], seconds: float) -> Answer:
         """Send, and wait for the answer to `message["id"]`. Raises `ChannelClosed`, and `TimeoutError` too late."""
         rest = self._begin(_frame(message))
         if rest:  # a timer cannot interrupt a send that waits for the other side to read
@@ -109,11 +126,11 @@ class Channel:
         if Channel._asking == 1 and self._poll.poll(_MOMENT_MS):
             self._read()
 
-    async def receive(self, request: int) -> dict[str, Any]:
+    async def receive(self, request: int) -> Answer:
         """The next frame, which must be an answer to `request`."""
         while not self._all_settled() or (data := self._next()) is None:
             await self._more()
-        return answer_to(request, data)
+        return await answer_to(request, data)
 
     def _all_settled(self) -> bool:
         """Take the answers that are due off the buffer; whether none is missing."""

@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agent_world.errors import SandboxError
 from agent_world.schema import StateDiff
 from agent_world.tools.files import Files, pack, unpack
-from agent_world.tools.observation import error_observation, outcome_observation
+from agent_world.tools.observation import error_observation
 from agent_world.tools.runtime import Observation, RunResult
+from agent_world.tools.sandbox.aside import aside
 from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.e2b_box import MEGABYTE, Box
 from agent_world.tools.sandbox.e2b_purity import Purity
 from agent_world.tools.sandbox.e2b_worker import Order, SandboxLost, Worker
-from agent_world.tools.sandbox.exchange import Call, fault, follow, ready, run_result
+from agent_world.tools.sandbox.exchange import Call, fault, follow, observed, ready, run_result
 from agent_world.tools.sandbox.template import Template
-from agent_world.tools.state import State, diff, read_state
+from agent_world.tools.state import diff, read_state
 
 if TYPE_CHECKING:
     from agent_world.tools.sandbox.e2b import E2BBackend
@@ -77,20 +78,19 @@ class E2BInstance:
             return RunResult(ok=False, error="infra")
 
     async def diff(self) -> StateDiff:
-        return diff(self._template.state, await self._state())
+        return await self._look(lambda files: diff(self._template.state, read_state(files, self._template.schema)))
 
     async def state_hash(self) -> str:
-        return (await self._state()).hash()
+        return await self._look(lambda files: read_state(files, self._template.schema).hash())
 
     async def snapshot(self) -> bytes:
         """Raises `SandboxError` when the instance holds files that cannot be kept (links, or too much)."""
-        files = await self._files()
-        return pack(files)
+        return await self._look(pack)
 
     async def restore(self, snapshot: bytes) -> None:
         """Raises `SandboxError` for what is no snapshot, and leaves all as it is."""
         try:
-            files = unpack(snapshot)
+            files = await aside(len(snapshot), lambda: unpack(snapshot))
         except ValueError as error:
             raise SandboxError(str(error)) from error
         await self._begin(files)
@@ -124,7 +124,7 @@ class E2BInstance:
         except ChannelClosed:
             await self._end_worker()
             return error_observation("crashed", f"{tool} ended without a result.")
-        found = outcome_observation(outcome, config.observation_chars)
+        found = await observed(outcome, config.observation_chars)
         if not reads:
             self._purity.start(None)
         elif await self._purity.wrote(box):
@@ -263,8 +263,10 @@ class E2BInstance:
         if box:
             await asyncio.shield(box.kill())
 
-    async def _state(self) -> State:
-        return read_state(await self._files(), self._template.schema)
+    async def _look(self, use: Callable[[Files], T]) -> T:
+        """What `use` makes of the files of now."""
+        files = await self._files()
+        return await aside(files.size, lambda: use(files))
 
     async def _files(self) -> Files:
         """Raises `SandboxError` when they are lost."""

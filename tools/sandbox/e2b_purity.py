@@ -6,6 +6,7 @@ not read (after a call that writes, to read it would cost each such pair of call
 
 from agent_world.schema import DatabaseSchema
 from agent_world.tools.files import Files
+from agent_world.tools.sandbox.aside import aside
 from agent_world.tools.sandbox.e2b_box import Box, Mark
 from agent_world.tools.state import read_state
 
@@ -31,8 +32,11 @@ class Purity:
         marks = await box.marks()
         if marks == self._marks:
             return False
-        before, self._files, self._marks = self._files, await box.read(self._max_bytes), marks
-        return before is None or self._hash(before) != self._hash(self._files)
+        before, after = self._files, await box.read(self._max_bytes)
+        self._files, self._marks = after, marks
+        if before is None:
+            return True
+        return await aside(before.size + after.size, lambda: self._hash(before) != self._hash(after))
 
     def _hash(self, files: Files) -> str:
         return read_state(files, self._schema).hash()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent_world.tools.sandbox.channel import ChannelClosed, answer_to
+from agent_world.tools.sandbox.channel import Answer, ChannelClosed, answer_to
 from agent_world.tools.sandbox.inside.serve import MAX_FRAME
 
 if TYPE_CHECKING:
@@ -121,13 +121,13 @@ class Worker:
             except NotFoundException as error:
                 raise ChannelClosed("the process ended") from error
 
-    async def receive(self, request: int) -> dict[str, Any]:
+    async def receive(self, request: int) -> Answer:
         line = await self._lines.get()
         if isinstance(line, Exception):
             self._lines.put_nowait(line)
             raise line
         self._size -= len(line) + 1
-        return answer_to(request, line)
+        return await answer_to(request, line)
 
     async def kill(self) -> None:
         """End it: it is alone, for it can start nothing. Raises `SandboxLost` when that cannot be known."""

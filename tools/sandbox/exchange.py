@@ -9,7 +9,8 @@ from typing import Any, Protocol
 from agent_world.errors import UsageError
 from agent_world.tools.observation import error_observation, outcome_observation
 from agent_world.tools.runtime import Observation, RunResult
-from agent_world.tools.sandbox.channel import ChannelClosed
+from agent_world.tools.sandbox.aside import aside
+from agent_world.tools.sandbox.channel import Answer, ChannelClosed
 from agent_world.tools.sandbox.template import Template
 
 MAX_CALLS = 10_000
@@ -21,9 +22,9 @@ Call = tuple[str, dict[str, Any], Observation]
 class Around(Protocol):
     """What a backend does around each tool call of a program."""
 
-    def before(self, tool: str) -> None: ...
+    async def before(self, tool: str) -> None: ...
 
-    def seen(self, tool: str, outcome: dict[str, Any]) -> Observation: ...
+    async def seen(self, tool: str, outcome: Answer) -> Observation: ...
 
 
 class Conversation(Protocol):
@@ -31,7 +32,7 @@ class Conversation(Protocol):
 
     async def send(self, message: dict[str, Any]) -> None: ...
 
-    async def receive(self, request: int) -> dict[str, Any]:
+    async def receive(self, request: int) -> Answer:
         """The next frame, which must be an answer to `request`."""
         ...
 
@@ -67,7 +68,7 @@ async def follow(
     calls: list[Call],
     limit: int,
     around: Around | None = None,
-) -> dict[str, Any]:
+) -> Answer:
     """Let a program's tool calls through, or refuse them, until its result comes. Adds to `calls`."""
     while "ask" in (frame := await channel.receive(request)):
         tool, arguments = frame["ask"], frame.get("arguments")
@@ -77,16 +78,21 @@ async def follow(
         found = fault(template, tool, arguments)
         if found is None:
             if around:
-                around.before(tool)
+                await around.before(tool)
             await channel.send({"id": request, "arguments": ready(template, tool, arguments)})
             outcome = await channel.receive(request)
             if outcome.get("did") is not True:
                 raise ChannelClosed("a tool call without a report")
-            found = around.seen(tool, outcome) if around else outcome_observation(outcome, limit)
+            found = await (around.seen(tool, outcome) if around else observed(outcome, limit))
         else:
             await channel.send({"id": request, "error": json.loads(found.text)["error"]})
         calls.append((tool, arguments, found))
     return frame
+
+
+async def observed(outcome: Answer, limit: int) -> Observation:
+    """What an agent sees of a tool's answer."""
+    return await aside(outcome.size, lambda: outcome_observation(outcome, limit))
 
 
 def _sound(text: str) -> str:

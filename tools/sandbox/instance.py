@@ -10,25 +10,28 @@ import asyncio
 import dataclasses
 import itertools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent_world.errors import SandboxError
 from agent_world.schema import StateDiff
-from agent_world.tools.files import Files, pack, read_files, unpack
-from agent_world.tools.observation import error_observation, outcome_observation
+from agent_world.tools.files import Files, pack, unpack
+from agent_world.tools.observation import error_observation
 from agent_world.tools.runtime import Observation, RunResult
-from agent_world.tools.sandbox.channel import ChannelClosed
-from agent_world.tools.sandbox.exchange import Call, fault, follow, ready, run_result
+from agent_world.tools.sandbox.aside import aside, read_aside
+from agent_world.tools.sandbox.channel import Answer, ChannelClosed
+from agent_world.tools.sandbox.exchange import Call, fault, follow, observed, ready, run_result
 from agent_world.tools.sandbox.launcher import NAMESPACED
 from agent_world.tools.sandbox.process import Beginning, Process
 from agent_world.tools.sandbox.purity import Purity
 from agent_world.tools.sandbox.template import Template
-from agent_world.tools.state import State, diff, read_state
+from agent_world.tools.state import diff, read_state
 
 if TYPE_CHECKING:
     from agent_world.tools.sandbox.local import LocalBackend
+
+T = TypeVar("T")
 
 _MEGABYTE = 1024 * 1024
 
@@ -47,15 +50,15 @@ class _Around:
     def __init__(self, instance: "LocalInstance", process: Process) -> None:
         self._instance, self._process = instance, process
 
-    def before(self, tool: str) -> None:
+    async def before(self, tool: str) -> None:
         if tool in self._instance.template.reads:
-            self._instance.purity.before(self._process.directory)
+            await self._instance.purity.before(self._process.directory)
         else:
             self._instance.purity.touched()
 
-    def seen(self, tool: str, outcome: dict[str, Any]) -> Observation:
-        found = outcome_observation(outcome, self._instance.observation_chars)
-        if tool in self._instance.template.reads and self._instance.purity.wrote(self._process.directory):
+    async def seen(self, tool: str, outcome: Answer) -> Observation:
+        found = await observed(outcome, self._instance.observation_chars)
+        if tool in self._instance.template.reads and await self._instance.purity.wrote(self._process.directory):
             return dataclasses.replace(found, impure=True)
         return found
 
@@ -84,12 +87,12 @@ class LocalInstance:
         try:
             process = await self._alive()
             around = _Around(self, process)
-            around.before(tool)
+            await around.before(tool)
             with self._at_work(process, tool, seconds):
                 outcome = await process.channel.ask(message, seconds)
         except _Failed as failed:
             return error_observation(failed.code, failed.message)
-        return around.seen(tool, outcome)
+        return await around.seen(tool, outcome)
 
     async def run(self, source: str, function: str, arguments: Mapping[str, Any]) -> RunResult:
         calls: list[Call] = []
@@ -111,22 +114,23 @@ class LocalInstance:
             return RunResult(ok=False, error=failed.code, calls=tuple(calls))
         finally:
             if process and process is not self.process:
+                process.kill()
+                await process.gone()
                 process.release()
         return run_result(answer, calls)
 
     async def diff(self) -> StateDiff:
-        return diff(self.template.state, await self._state())
+        return await self._look(lambda files: diff(self.template.state, read_state(files, self.template.schema)))
 
     async def state_hash(self) -> str:
-        return (await self._state()).hash()
+        return await self._look(lambda files: read_state(files, self.template.schema).hash())
 
     async def snapshot(self) -> bytes:
         """Raises `SandboxError` when the instance holds files that cannot be kept (links, or too much)."""
-        files = self._files()
-        return pack(files)
+        return await self._look(pack)
 
     async def restore(self, snapshot: bytes) -> None:
-        await self._start(unpack(snapshot))
+        await self._start(await aside(len(snapshot), lambda: unpack(snapshot)))
 
     async def reset(self) -> None:
         self._refuse_when_closed()
@@ -170,15 +174,14 @@ class LocalInstance:
 
     # --- Files and processes ------------------------------------------------------------------------------
 
-    async def _state(self) -> State:
-        return read_state(self._files(), self.template.schema)
-
-    def _files(self) -> Files:
+    async def _look(self, use: Callable[[Files], T]) -> T:
+        """What `use` makes of the files of now."""
         self._refuse_when_closed()
         assert self.process is not None
+        await self.process.gone()
         if os.fstat(self.process.directory).st_nlink == 0:
             raise SandboxError("The instance has lost its files: reset or restore it.")
-        return read_files(self.process.directory, self._max_bytes)
+        return await read_aside(self.process.directory, self._max_bytes, use)
 
     async def _alive(self) -> Process:
         """The running process; after a kill, a fresh one on the files that the last one left."""
@@ -189,7 +192,7 @@ class LocalInstance:
         outgrown = self.process
         if os.fstat(self.process.directory).st_nlink == 0:
             raise _Failed("infra", "The instance has lost its files, by no fault of the tool. Reset it.")
-        files = self._files()
+        files = await self._look(lambda files: files)
         if files.refused:
             path, reason = next(iter(files.refused.items()))
             raise _Failed("infra", f"The process ended, and {path} cannot be kept ({reason}). Reset the instance.")

@@ -4,9 +4,11 @@ Lines are bounded, they are read only while something is asked, and whatever bre
 """
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from agent_world.tools.sandbox.inside.serve import MAX_FRAME
+from agent_world.tools.sandbox.aside import aside
+from agent_world.tools.sandbox.inside.serve import MAX_FRAME, crowded
 
 if TYPE_CHECKING:
     from mcp import ClientSession
@@ -27,6 +29,8 @@ class Conversation:
         """The server's."""
         self.fault = ""
         """How it broke the protocol, if it did."""
+        self.heard = 0
+        """Bytes of the last message."""
         self._output = output
         self._input = input
         self._session: ClientSession | None = None
@@ -118,8 +122,12 @@ class Conversation:
                     return
                 if not line.lstrip().startswith(b"{"):
                     continue
+                self.heard = len(line)
+                if crowded(line):
+                    self.fault = "it wrote a message that holds too many values"
+                    return
                 try:
-                    message = JSONRPCMessage.model_validate_json(line)
+                    message = await aside(len(line), partial(JSONRPCMessage.model_validate_json, line))
                 except ValidationError:
                     self.fault = "it wrote what is no message of the protocol"
                     return

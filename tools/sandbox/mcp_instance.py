@@ -3,15 +3,16 @@
 import asyncio
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent_world.errors import SandboxError
 from agent_world.schema import StateDiff, ToolSpec
-from agent_world.tools.files import Files, pack, read_files, unpack
+from agent_world.tools.files import Files, pack, unpack
 from agent_world.tools.observation import error_observation
 from agent_world.tools.runtime import Observation, RunResult
+from agent_world.tools.sandbox.aside import aside, read_aside
 from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.exchange import MAX_CALLS, Call, run_result
 from agent_world.tools.sandbox.mcp_content import result_observation
@@ -22,10 +23,12 @@ from agent_world.tools.sandbox.process import Order, Process
 from agent_world.tools.sandbox.purity import Purity
 from agent_world.tools.sandbox.template import Template
 from agent_world.tools.specs import Rejected
-from agent_world.tools.state import State, diff, read_state
+from agent_world.tools.state import diff, read_state
 
 if TYPE_CHECKING:
     from agent_world.tools.sandbox.mcp import McpBackend
+
+T = TypeVar("T")
 
 MEGABYTE = 1024 * 1024
 
@@ -63,9 +66,10 @@ class McpInstance:
         if not self._offer.specs[tool].annotations.read_only:
             self._purity.touched()
             return await self._perform(tool, arguments)
-        self._purity.before(self._server.process.directory)
+        await self._purity.before(self._server.process.directory)
         found = await self._perform(tool, arguments)
-        return replace(found, impure=True) if self._purity.wrote(self._server.process.directory) else found
+        await self._server.process.gone()  # where it was killed
+        return replace(found, impure=True) if await self._purity.wrote(self._server.process.directory) else found
 
     async def _perform(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
         from mcp import McpError
@@ -82,7 +86,7 @@ class McpInstance:
                 ready = self._offer.checkers[tool].ready(arguments)
                 result = await server.call(original_name(self._offer.specs[tool]), ready)
         except TimeoutError:
-            await server.end()
+            server.process.kill()
             return error_observation("timeout", f"{tool} took more than {config.call_timeout_s:g} s.")
         except ServerGone as error:
             await server.end()
@@ -94,11 +98,11 @@ class McpInstance:
         except ValidationError:
             return error_observation("invalid_output", "The server's answer has not the form of a tool's result.")
         except BaseException:
-            await server.end()  # cancelled in the middle of an exchange
+            server.process.kill()  # cancelled in the middle of an exchange
             raise
         finally:
             self._backend.watch.idle(server.process)
-        return result_observation(result, config.observation_chars)
+        return await aside(server.heard, lambda: result_observation(result, config.observation_chars))
 
     async def run(self, source: str, function: str, arguments: Mapping[str, Any]) -> RunResult:
         """The program has a process and an empty folder of its own; of the instance it sees the tools."""
@@ -136,17 +140,17 @@ class McpInstance:
         return frame
 
     async def diff(self) -> StateDiff:
-        return diff(self._template.state, self._state())
+        return await self._look(lambda files: diff(self._template.state, read_state(files, self._template.schema)))
 
     async def state_hash(self) -> str:
-        return self._state().hash()
+        return await self._look(lambda files: read_state(files, self._template.schema).hash())
 
     async def snapshot(self) -> bytes:
         """The files, journals included. Raises `SandboxError` when there are some that cannot be kept."""
-        return pack(self._files())
+        return await self._look(pack)
 
     async def restore(self, snapshot: bytes) -> None:
-        await self._start(unpack(snapshot))
+        await self._start(await aside(len(snapshot), lambda: unpack(snapshot)))
 
     async def reset(self) -> None:
         await self._start(self._template.files)
@@ -167,19 +171,19 @@ class McpInstance:
         fault = self._offer.checkers[tool].fault(arguments)
         return error_observation("invalid_arguments", fault) if fault else None
 
-    def _state(self) -> State:
-        return read_state(self._files(), self._template.schema)
-
-    def _files(self) -> Files:
+    async def _look(self, use: Callable[[Files], T]) -> T:
+        """What `use` makes of the files of now."""
         if self._server is None:
             raise SandboxError("The instance is closed.")
-        return read_files(self._server.process.directory, self._backend.config.disk_mb * MEGABYTE)
+        process = self._server.process
+        await process.gone()
+        return await read_aside(process.directory, self._backend.config.disk_mb * MEGABYTE, use)
 
     async def _alive(self) -> McpServer:
         """The running server; after a kill, a fresh one on the files that the last one left."""
         assert self._server is not None
         if not self._server.live:
-            await self._start(self._files())
+            await self._start(await self._look(lambda files: files))
         return self._server
 
     async def _start(self, files: Files) -> None:

@@ -1,19 +1,18 @@
 """One live MCP server inside the walls: its process, its pipes, its files, its end."""
 
 import asyncio
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from agent_world.errors import SandboxError
-from agent_world.tools.files import Files, write_files
+from agent_world.tools.files import Files
+from agent_world.tools.sandbox.aside import write_aside
 from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.launcher import Launcher
 from agent_world.tools.sandbox.mcp_command import Command
 from agent_world.tools.sandbox.mcp_conversation import Conversation, ServerGone
 from agent_world.tools.sandbox.mcp_pipes import Pipes, reader, writer
 from agent_world.tools.sandbox.process import Order, Process, Program
-from agent_world.tools.sandbox.received import readable
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult, Tool
@@ -43,6 +42,11 @@ class McpServer:
     def live(self) -> bool:
         return self.process.pidfd >= 0
 
+    @property
+    def heard(self) -> int:
+        """Bytes of its last message."""
+        return self._conversation.heard if self._conversation else 0
+
     async def call(self, tool: str, arguments: dict[str, Any]) -> "CallToolResult":
         """Raises `ServerGone`; `McpError` when the server refuses; pydantic's `ValidationError` for a wrong form."""
         from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest
@@ -58,7 +62,7 @@ class McpServer:
     async def begin(self, files: Files, pipes: Pipes) -> None:
         """Give it its files, start it, and get to know it. Raises `ServerGone`, `OSError` when the files do not fit."""
         conversation = await self._connect(pipes)
-        write_files(self.process.directory, files, self.process.owner)
+        await write_aside(self.process.directory, files, self.process.owner)
         try:
             await self.process.channel.send({"op": "start"})
         except ChannelClosed as error:
@@ -85,10 +89,8 @@ class McpServer:
         if self._ended:
             return
         self._ended = True
-        watched = os.dup(self.process.pidfd) if self.live else -1  # it may have been ended for its memory
         self.process.kill()
-        if watched >= 0:
-            await _gone(watched)
+        await self.process.gone()
         if self._conversation:
             await self._conversation.end()
         if self._listening:
@@ -159,14 +161,3 @@ async def _exit_status(process: Process) -> int | None:
     except (TimeoutError, ChannelClosed):
         return None
     return status if isinstance(status, int) else None
-
-
-async def _gone(pidfd: int) -> None:
-    """Until the kernel is done with a killed process; closes `pidfd`."""
-    try:
-        async with asyncio.timeout(_DEATH_S):
-            await readable(pidfd)
-    except TimeoutError as error:
-        raise SandboxError("A killed MCP server does not end; the machine is out of order.") from error
-    finally:
-        os.close(pidfd)

@@ -12,7 +12,8 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from agent_world.errors import SandboxError
 from agent_world.settings import LocalRuntime
-from agent_world.tools.files import Files, write_files
+from agent_world.tools.files import Files
+from agent_world.tools.sandbox.aside import write_aside
 from agent_world.tools.sandbox.bases import Bases
 from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.compiler import Compiler
@@ -78,7 +79,7 @@ class Pool:
         """A process on other files. Raises `SandboxError`."""
         message = await self._compiler.message(template.source)
         process = await self._spawn(self._order)
-        self._write(process, files)
+        await self._write(process, files)
         process.channel.hold(message)
         process.begin(begins)
         return process
@@ -132,7 +133,7 @@ class Pool:
         base = None if template in self._dropped else await self._bases.of(template)
         if base is None:
             process = await self._spawn(self._order)
-            self._write(process, template.files)
+            await self._write(process, template.files)
             return process
         try:
             return await self._spawn(dataclasses.replace(self._order, base=base))
@@ -146,9 +147,9 @@ class Pool:
         self._watch.add(process)
         return process
 
-    def _write(self, process: Process, files: Files) -> None:
+    async def _write(self, process: Process, files: Files) -> None:
         try:
-            write_files(process.directory, files, process.owner)
+            await write_aside(process.directory, files, process.owner)
         except OSError as error:
             process.release()
             raise SandboxError(f"The database does not fit into an instance ({error}): raise disk_mb.") from error

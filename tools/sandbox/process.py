@@ -1,5 +1,6 @@
 """A process of the sandbox, as the trusted side holds it, and what it starts with."""
 
+import asyncio
 import contextlib
 import os
 import select
@@ -9,9 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent_world.errors import SandboxError
 from agent_world.tools.sandbox.channel import Channel
+from agent_world.tools.sandbox.received import readable
 
-_LONGEST_DEATH_MS = 1000
+_LONGEST_DEATH_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class Process:
     at_release: list[Callable[[], None]] = field(default_factory=list)
     _end: "select.poll | None" = None
     """Tells when it is gone; made at the first look."""
+    _dying: int = -1
+    """What `pidfd` was until it was killed, while nobody has seen its end."""
 
     @property
     def owner(self) -> int | None:
@@ -79,23 +84,36 @@ class Process:
             self.channel.hold({"op": "begin", "clock_ns": how.clock_ns, "seed": how.seed})
 
     def kill(self) -> None:
-        """End it and all that it started, now. Its files remain until `release`; nobody writes to them any more."""
-        self._kill(_LONGEST_DEATH_MS)
-
-    def _kill(self, wait_ms: int) -> None:
+        """End it and all that it started. Its files remain until `release`; what it was just writing may still come,
+        until it is `gone`."""
         if self.pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-            if wait_ms:
-                poll = select.poll()
-                poll.register(self.pidfd, select.POLLIN)
-                poll.poll(wait_ms)  # process 1 of a namespace is gone when all the others are
-            os.close(self.pidfd)
-            self.pidfd = -1
+            self._dying, self.pidfd = self.pidfd, -1
         self.channel.close()
 
+    async def gone(self) -> None:
+        """After `kill`, until nobody writes to its files any more. Raises `SandboxError` if that does not come."""
+        if self._dying < 0:
+            return
+        own = os.dup(self._dying)  # whoever else waits has another
+        try:
+            async with asyncio.timeout(_LONGEST_DEATH_S):
+                await readable(own)  # process 1 of a namespace is gone when all the others are
+        except TimeoutError as error:
+            raise SandboxError("A killed process does not end; the machine is out of order.") from error
+        finally:
+            os.close(own)
+        self._forget_the_dying()
+
+    def _forget_the_dying(self) -> None:
+        if self._dying >= 0:
+            os.close(self._dying)
+            self._dying = -1
+
     def release(self) -> None:
-        self._kill(0)
+        self.kill()
+        self._forget_the_dying()
         if self.directory >= 0:
             os.close(self.directory)
             self.directory = -1

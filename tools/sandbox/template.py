@@ -42,7 +42,7 @@ class Template:
     @cached_property
     def size(self) -> int:
         """Bytes of the database."""
-        return sum(map(len, self.files.contents.values()))
+        return self.files.size
 
     @cached_property
     def state(self) -> State:

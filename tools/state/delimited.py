@@ -3,7 +3,7 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from agent_world.tools.state.model import MAX_CELLS, Found, Row, Unreadable
 
@@ -15,23 +15,24 @@ def csv_tables(content: bytes, key: Sequence[str], marks: Sequence[str] = MARKS)
     the columns `key`, else the most frequent one. Raises `Unreadable`."""
     try:
         text = content.decode("utf-8-sig")
-        lines = [line for line in _lines(text, _mark(text, key, marks)) if line]
+        mark = _mark(text, key, marks)
+        if text.count(mark) + text.count("\n") > MAX_CELLS:  # before any time or memory is spent
+            raise Unreadable(f"not CSV to be read: more than {MAX_CELLS} cells")
+        lines = [line for line in _lines(text, mark) if line]
     except (ValueError, csv.Error) as error:
         raise Unreadable(f"not CSV: {error}") from error
     header = lines[0] if lines else []
     if len(set(header)) < len(header):
         twice = Counter(header).most_common(1)[0][0]
         raise Unreadable(f"not CSV: a column name occurs twice ({twice[:40]!r})")
-    if len(header) * len(lines) > MAX_CELLS:
-        raise Unreadable(f"not CSV to be read: more than {MAX_CELLS} cells")
     for number, line in enumerate(lines, 1):
         if len(line) != len(header):
             raise Unreadable(f"not CSV: lines of different length (row {number} has {len(line)} cells)")
     return [Found(None, [dict(zip(header, line, strict=True)) for line in lines[1:]])], {"columns": sorted(header)}
 
 
-def _lines(text: str, mark: str) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True))
+def _lines(text: str, mark: str) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
 
 
 def _mark(text: str, key: Sequence[str], marks: Sequence[str]) -> str:

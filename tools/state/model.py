@@ -13,6 +13,11 @@ MAX_BYTES = 16_000_000
 MAX_ROWS = 100_000
 """Most rows of one file."""
 MAX_CELLS = 2_000_000
+MAX_VALUES = 1_000_000
+"""Most values of one JSON document, inner ones included: to parse them holds the interpreter for some 70 ms, in which
+no deadline is looked at."""
+_BATCH = 1000
+"""Rows that are put into words at a time, for the same reason."""
 MAX_DEPTH = 64
 """Deepest nesting of lists and objects in a value."""
 
@@ -29,8 +34,16 @@ class Rows(dict[str, Row]):
     _digest: str = ""
 
     def digest(self) -> str:
-        self._digest = self._digest or _sha256(text(self))
+        """sha256 of `text` of all rows."""
+        self._digest = self._digest or _sha256(*self._words())
         return self._digest
+
+    def _words(self) -> Iterator[str]:
+        keys = sorted(self)
+        for start in range(0, len(keys), _BATCH):
+            batch = text({key: self[key] for key in keys[start : start + _BATCH]})
+            yield ("{" if start == 0 else ", ") + batch[1:-1]
+        yield "}" if keys else "{}"
 
 
 class FileRows(Rows):
@@ -113,8 +126,11 @@ def same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and (a == b and text(a) == text(b) if isinstance(a, float) else a == b)
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True)
+
+
 def text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=True)
+    return _ENCODER.encode(value)
 
 
 def check_depth(value: Any) -> None:
@@ -147,5 +163,8 @@ def _digest(rows: Mapping[str, Row]) -> str:
     return rows.digest() if isinstance(rows, Rows) else _sha256(text(rows))
 
 
-def _sha256(value: str) -> str:
-    return hashlib.sha256(value.encode()).hexdigest()
+def _sha256(*parts: str) -> str:
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(part.encode())
+    return found.hexdigest()

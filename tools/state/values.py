@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from agent_world.tools.state.model import Found, Row, Unreadable, check_depth
+from agent_world.tools.state.model import MAX_VALUES, Found, Row, Unreadable, check_depth
 from agent_world.tools.strict_json import finite_float, refuse_constant, unique_keys
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -73,6 +73,8 @@ def _decoded(content: bytes, kind: str) -> str:
 
 
 def _json(source: str) -> Any:
+    if sum(map(source.count, ",[{")) > MAX_VALUES:
+        raise Unreadable(f"not JSON to be read: more than {MAX_VALUES} values")
     try:
         found = json.loads(
             source, parse_constant=refuse_constant, parse_float=finite_float, object_pairs_hook=unique_keys

@@ -106,15 +106,46 @@ async def deadline(lab: Lab) -> None:
         seen = await instance.call("execute", {"body": body})
         late.append(time.monotonic() - started - limit)
         same(seen.error, "timeout", "error")
+    instance = await lab.open()
+    same((await instance.run("def solve(): return 1", "solve", {})).value, 1, "value of a first program")
     started = time.monotonic()
-    result = await (await lab.open()).run("def solve():\n    while True: pass", "solve", {})
+    result = await instance.run("def solve():\n    while True: pass", "solve", {})
     late.append(time.monotonic() - started - lab.limits.run_timeout_s)
     same(result.error, "timeout", "error of a program")
+    _judge(lab, "deadline overrun, worst", late)
+
+
+_MUCH = """
+rows = ', '.join('{"a": %d, "b": [1, 2], "c": "x"}' % number for number in range(60_000))
+open('much.json', 'w').write(f'[{rows}]')
+"""
+
+
+@case("containment", "a deadline is kept while all that a hostile sibling wrote is read")
+async def busy(lab: Lab) -> None:
+    limit, instance = lab.limits.call_timeout_s, await lab.open()
+    await lab.answers(instance, "a fresh instance")
+    _, sibling = await lab.attack(_MUCH)
+
+    async def read() -> int:
+        await asyncio.sleep(limit - 0.3)  # still under way when the deadline comes
+        return len((await sibling.diff()).changes)
+
+    reading = asyncio.create_task(read())
+    started = time.monotonic()
+    seen = await instance.call("execute", {"body": "while True: pass"})
+    late = time.monotonic() - started - limit
+    same(seen.error, "timeout", "error")
+    must(await reading > 0, "what was written does not show.")
+    _judge(lab, "deadline overrun beside much to read", [late])
+
+
+def _judge(lab: Lab, name: str, late: list[float]) -> None:
     worst = max(late)
     bound = Target(kind="at_most", bound=1000 * (lab.tolerance_s or 0.1))
-    limits = f"over limits of {limit:g} s a call, {lab.limits.run_timeout_s:g} s a program"
+    limits = f"over limits of {lab.limits.call_timeout_s:g} s a call, {lab.limits.run_timeout_s:g} s a program"
     note = f"{limits}; median {1000 * statistics.median(late):.1f} ms"
-    figure = Figure(name="deadline overrun, worst", value=1000 * worst, unit="ms", samples=len(late), note=note)
+    figure = Figure(name=name, value=1000 * worst, unit="ms", samples=len(late), note=note)
     lab.figures.append(judge(figure, bound))
     if lab.tolerance_s is not None:
         must(worst <= lab.tolerance_s, f"a call or program ended {1000 * worst:.0f} ms late ({limits}).")

@@ -26,6 +26,9 @@ from typing import Any
 
 MAX_FRAME = 4 * 1024 * 1024
 """Largest frame either side accepts."""
+_MAX_VALUES, _MAX_HOLDERS = 600_000, 150_000
+"""Most values, and most lists and objects, of one frame: to read it holds the trusted interpreter, for up to 60 ms."""
+_NEVER_CROWDED = 100_000
 _MAX_OUTPUT = 64_000
 _MAX_MESSAGE = 500
 _ANSWERED = 77
@@ -130,12 +133,22 @@ def encode(value: Any) -> Outcome:
     """JSON of a tool's result. Dates become ISO text and sets sorted lists; NaN, bytes and all else is refused."""
     try:
         text = _ENCODER.encode(value)
-        size = len(text.encode())
+        data = text.encode()
     except BaseException as error:
         return _error("invalid_output", f"The tool's result is not JSON: {_say(error)}")
-    if size > MAX_FRAME // 2:
-        return _error("invalid_output", f"The tool's result is too large: {size} bytes.")
+    if len(data) > MAX_FRAME // 2:
+        return _error("invalid_output", f"The tool's result is too large: {len(data)} bytes.")
+    if crowded(data):
+        return _error("invalid_output", "The tool's result is too large: it holds too many values.")
     return "value", text
+
+
+def crowded(data: bytes) -> bool:
+    """Whether JSON holds more values than are read at once; what stands in its strings is counted too."""
+    if len(data) <= _NEVER_CROWDED:
+        return False
+    holders = data.count(b"[") + data.count(b"{")
+    return holders > _MAX_HOLDERS or holders + data.count(b",") > _MAX_VALUES
 
 
 def _plain(value: Any) -> Any:

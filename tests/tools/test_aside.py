@@ -1,0 +1,174 @@
+"""What instances hold is worked on beside the event loop, where the deadlines of all others are kept."""
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent_world.errors import SandboxError
+from agent_world.schema import DatabaseSchema
+from agent_world.settings import LocalRuntime
+from agent_world.tools.files import Files
+from agent_world.tools.runtime import Runtime, open_runtime
+from agent_world.tools.sandbox.aside import aside, read_aside, write_aside
+from agent_world.tools.sandbox.inside.serve import crowded
+from agent_world.tools.sandbox.local import LocalBackend
+from agent_world.tools.state import read_state
+
+World = Callable[..., Path]
+LARGE = 1_000_000
+
+MANY_ROWS = """
+def fill():
+    rows = ", ".join('{"a": %d, "b": [1, 2], "c": "x"}' % number for number in range(40_000))
+    with open("many.json", "w") as file:
+        file.write(f"[{rows}]")
+def ping(): return 1
+def hang():
+    while True: pass
+def many(): return [1.5] * 150_000
+def crowd(): return [[]] * 200_000
+"""
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+async def test_little_is_done_at_once_and_much_in_another_thread() -> None:
+    here = threading.get_ident()
+    assert await aside(10, threading.get_ident) == here
+    assert await aside(LARGE, threading.get_ident) != here
+
+
+async def test_what_was_begun_is_done_though_nobody_waits_any_more(tmp_path: Path) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    done: list[int] = []
+
+    def work() -> None:
+        begun.set()
+        go_on.wait(10)
+        done.append(1)
+
+    task = asyncio.create_task(aside(LARGE, work))
+    while not begun.is_set():
+        await asyncio.sleep(0.001)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not done
+    go_on.set()
+    await aside(LARGE, lambda: None)  # of two threads one may be free at once
+    while not done:
+        await asyncio.sleep(0.001)
+
+
+async def test_a_folder_may_be_closed_while_it_is_read_and_written(tmp_path: Path) -> None:
+    """Its number may then be another folder's: nothing is read there, and nothing written."""
+    kept = descriptors()
+    files = Files({"large.txt": b"x" * LARGE})
+    first, other = tmp_path / "first", tmp_path / "other"
+    first.mkdir()
+    other.mkdir()
+    folder = os.open(first, os.O_RDONLY | os.O_DIRECTORY)
+    writing = asyncio.create_task(write_aside(folder, files, None))
+    await asyncio.sleep(0)
+    os.close(folder)
+    assert os.open(other, os.O_RDONLY | os.O_DIRECTORY) == folder
+    await writing
+    assert os.listdir(other) == []
+    os.close(folder)
+    folder = os.open(first, os.O_RDONLY | os.O_DIRECTORY)
+    reading = asyncio.create_task(read_aside(folder, 2 * LARGE, lambda found: found.contents))
+    await asyncio.sleep(0)
+    os.close(folder)
+    assert os.open(other, os.O_RDONLY | os.O_DIRECTORY) == folder
+    assert await reading == files.contents
+    os.close(folder)
+    assert descriptors() == kept
+
+
+async def test_others_go_on_while_all_that_a_hostile_tool_wrote_is_read(runtime: Runtime, world: World) -> None:
+    root = world(MANY_ROWS)
+    hostile, sibling = await runtime.open(root), await runtime.open(root)
+    await hostile.call("fill", {})
+    reading = asyncio.create_task(hostile.diff())
+    answers = 0
+    while not reading.done():
+        assert (await sibling.call("ping", {})).value == 1
+        await asyncio.sleep(0)
+        answers += 1
+    assert len((await reading).changes) == 40_000
+    assert answers >= 5
+
+
+async def test_an_instance_closed_while_its_state_is_read_leaves_nothing_open(world: World) -> None:
+    async with open_runtime(LocalRuntime(ahead=0, disk_mb=8)) as runtime:
+        instance = await runtime.open(world(MANY_ROWS))
+        kept = descriptors()
+        await instance.call("fill", {})
+        reading = asyncio.create_task(instance.state_hash())
+        await asyncio.sleep(0)
+        await instance.close()
+        assert await reading
+        with pytest.raises(SandboxError, match="closed"):
+            await instance.state_hash()
+        assert descriptors() < kept
+
+
+async def test_a_restore_that_is_given_up_leaves_nothing_open(world: World) -> None:
+    async with open_runtime(LocalRuntime(ahead=0, disk_mb=8)) as runtime:
+        instance = await runtime.open(world(MANY_ROWS))
+        await instance.call("fill", {})
+        snapshot, state = await instance.snapshot(), await instance.state_hash()
+        kept = descriptors()
+        for pause in (0.0, 0.001, 0.003, 0.006):
+            restoring = asyncio.create_task(instance.restore(snapshot))
+            await asyncio.sleep(pause)
+            restoring.cancel()
+            await asyncio.gather(restoring, return_exceptions=True)
+        await instance.restore(snapshot)
+        await aside(LARGE, lambda: None)
+        assert await instance.state_hash() == state
+        assert descriptors() == kept
+
+
+async def test_a_kill_is_not_waited_for_but_by_who_reads_the_files(world: World) -> None:
+    async with open_runtime(LocalRuntime(ahead=0, call_timeout_s=0.3)) as runtime:
+        assert isinstance(runtime, LocalBackend)
+        instance = await runtime.open(world(MANY_ROWS))
+        process = instance.process
+        assert process is not None
+        assert (await instance.call("hang", {})).error == "timeout"
+        assert process.ended()
+        kept = descriptors()
+        await asyncio.gather(process.gone(), process.gone(), instance.state_hash())
+        assert descriptors() == kept - 1  # what it was killed by
+        await process.gone()
+        assert (await instance.call("ping", {})).value == 1
+
+
+async def test_a_result_of_many_values_arrives_and_a_crowded_one_is_refused(runtime: Runtime, world: World) -> None:
+    instance = await runtime.open(world(MANY_ROWS))
+    assert (await instance.call("many", {})).value == [1.5] * 150_000
+    refused = await instance.call("crowd", {})
+    assert refused.error == "invalid_output"
+    assert "too many values" in refused.text
+    assert (await instance.call("ping", {})).value == 1
+
+
+def test_what_is_crowded() -> None:
+    assert not crowded(b"[" * 90_000)
+    assert crowded(b"[" * 160_000)
+    assert not crowded(b"1," * 500_000)
+    assert crowded(b"1," * 601_000)
+
+
+def test_a_document_of_too_many_values_and_a_table_of_too_many_cells_have_no_rows() -> None:
+    contents = {"a.json": b"[" + b"1," * 1_000_001 + b"1]", "b.csv": b"1," * 2_000_001}
+    rows = read_state(Files(contents), DatabaseSchema()).tables["files"]
+    assert rows["a.json"]["problem"] == "not JSON to be read: more than 1000000 values"
+    assert rows["b.csv"]["problem"] == "not CSV to be read: more than 2000000 cells"
