@@ -13,7 +13,7 @@ from agent_world.schema import DatabaseSchema
 from agent_world.settings import LocalRuntime
 from agent_world.tools.files import Files
 from agent_world.tools.runtime import Runtime, open_runtime
-from agent_world.tools.sandbox.aside import aside, read_aside, write_aside
+from agent_world.tools.sandbox.aside import read_aside, with_files, write_aside
 from agent_world.tools.sandbox.inside.serve import crowded
 from agent_world.tools.sandbox.local import LocalBackend
 from agent_world.tools.state import read_state
@@ -40,8 +40,8 @@ def descriptors() -> int:
 
 async def test_little_is_done_at_once_and_much_in_another_thread() -> None:
     here = threading.get_ident()
-    assert await aside(10, threading.get_ident) == here
-    assert await aside(LARGE, threading.get_ident) != here
+    assert await with_files(10, threading.get_ident) == here
+    assert await with_files(LARGE, threading.get_ident) != here
 
 
 async def test_what_was_begun_is_done_though_nobody_waits_any_more(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ async def test_what_was_begun_is_done_though_nobody_waits_any_more(tmp_path: Pat
         go_on.wait(10)
         done.append(1)
 
-    task = asyncio.create_task(aside(LARGE, work))
+    task = asyncio.create_task(with_files(LARGE, work))
     while not begun.is_set():
         await asyncio.sleep(0.001)
     task.cancel()
@@ -61,7 +61,7 @@ async def test_what_was_begun_is_done_though_nobody_waits_any_more(tmp_path: Pat
         await task
     assert not done
     go_on.set()
-    await aside(LARGE, lambda: None)  # of two threads one may be free at once
+    await with_files(LARGE, lambda: None)  # of two threads one may be free at once
     while not done:
         await asyncio.sleep(0.001)
 
@@ -131,7 +131,7 @@ async def test_a_restore_that_is_given_up_leaves_nothing_open(world: World) -> N
             restoring.cancel()
             await asyncio.gather(restoring, return_exceptions=True)
         await instance.restore(snapshot)
-        await aside(LARGE, lambda: None)
+        await with_files(LARGE, lambda: None)
         assert await instance.state_hash() == state
         assert descriptors() == kept
 

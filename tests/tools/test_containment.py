@@ -14,7 +14,7 @@ import pytest
 
 from agent_world.errors import SandboxError
 from agent_world.tools.runtime import Instance, Observation
-from agent_world.tools.sandbox.launcher import Launcher
+from agent_world.tools.sandbox.launcher import NAMESPACED, Launcher
 from agent_world.tools.sandbox.local import LocalBackend
 from tests.tools.conftest import QUICK
 
@@ -117,8 +117,9 @@ async def test_no_descriptor_of_an_instance_goes_to_a_program_that_we_start(worl
 
 
 async def test_where_only_the_stem_has_died_another_sandbox_is_started(runtime: LocalBackend, world: World) -> None:
-    """The process that instances are forked from: the last one there, before any instance. The zygote lives."""
-    os.kill(max(_members(runtime.launcher.group)), signal.SIGKILL)
+    """The process that instances are forked from, which is the zygote's child. The zygote lives."""
+    before = 3 if runtime.launcher.rung in NAMESPACED else 1  # with namespaces, two on the way to process 1
+    os.kill(sorted(_members(runtime.launcher.group))[before], signal.SIGKILL)
     assert (await (await runtime.open(world(PING))).call("ping", {})).value == 1
     assert runtime.launcher.generation == 2
 

@@ -1,4 +1,5 @@
-"""Work on what instances hold, beside the event loop where it is much: there, the deadlines of all others are kept."""
+"""Work on what instances hold and say, beside the event loop where it is much: there, the deadlines of all others are
+kept. Most of it holds the interpreter for 5 ms at a time."""
 
 import asyncio
 import os
@@ -7,25 +8,31 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from agent_world.tools.files import Files, read_files, write_files
-from agent_world.tools.sandbox.marks import marks
+from agent_world.tools.sandbox.marks import weight
 
 T = TypeVar("T")
 
-_LITTLE = 64 * 1024
-"""Bytes that take less time than another thread's wake-up, or not much more: some 10 ms at worst, for YAML."""
-_threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="aside")
-"""Few: each holds the interpreter for 5 ms at a time, and the event loop waits for its turn."""
+_FEW_BYTES_OF_FILES = 4 * 1024
+"""Of a state: to read and compare so many takes 10 ms at worst."""
+_FEW_BYTES_OF_A_FRAME = 64 * 1024
+_files = ThreadPoolExecutor(max_workers=2, thread_name_prefix="files")
+_frames = ThreadPoolExecutor(max_workers=2, thread_name_prefix="frames")
+"""Its own: calls and programs wait for frames while their deadline runs."""
 
 
-async def aside(size: int, work: Callable[[], T]) -> T:
-    """Do `work` on so many bytes. Once begun it is done, whether or not anybody still waits for it."""
-    if size <= _LITTLE:
-        return work()
-    return await asyncio.shield(asyncio.get_running_loop().run_in_executor(_threads, work))
+async def with_files(size: int, work: Callable[[], T]) -> T:
+    """Do `work` on files of so many bytes. Once begun it is done, whether or not anybody still waits for it."""
+    return work() if size <= _FEW_BYTES_OF_FILES else await asyncio.shield(asyncio.wrap_future(_files.submit(work)))
 
 
-async def read_aside(directory: int, max_bytes: int, use: Callable[[Files], T]) -> T:
-    """What `use` makes of the files in an open folder, which may be closed meanwhile."""
+async def with_frame(size: int, work: Callable[[], T]) -> T:
+    """Do `work` on a frame of so many bytes."""
+    return work() if size <= _FEW_BYTES_OF_A_FRAME else await asyncio.wrap_future(_frames.submit(work))
+
+
+async def read_aside(directory: int, max_bytes: int, use: Callable[[Files], T], more: int = 0) -> T:
+    """What `use` makes of the files in an open folder, and of `more` bytes. The folder may be closed meanwhile."""
+    size = weight(directory) + more
     own = os.dup(directory)
 
     def work() -> T:
@@ -34,11 +41,14 @@ async def read_aside(directory: int, max_bytes: int, use: Callable[[Files], T]) 
         finally:
             os.close(own)
 
-    return await aside(sum(mark.size for mark in marks(directory)), work)
+    return await with_files(size, work)
 
 
 async def write_aside(directory: int, files: Files, owner: int | None) -> None:
-    """As `write_files`, into an open folder, which may be closed meanwhile. Raises `OSError`."""
+    """As `write_files`, into an open folder, which may be closed meanwhile. Who is cancelled is so when nothing is
+    written any more. Raises `OSError`."""
+    if files.size <= _FEW_BYTES_OF_FILES:
+        return write_files(directory, files, owner)
     own = os.dup(directory)
 
     def work() -> None:
@@ -47,4 +57,9 @@ async def write_aside(directory: int, files: Files, owner: int | None) -> None:
         finally:
             os.close(own)
 
-    await aside(files.size, work)
+    writing = asyncio.wrap_future(_files.submit(work))
+    try:
+        await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        await asyncio.wait([writing])
+        raise

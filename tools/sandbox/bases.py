@@ -32,16 +32,17 @@ class Bases:
     def drop(self, template: Template) -> None:
         """No new instance will use it; it goes with the last one that does."""
         for key in self._bases.known():
-            base = self._bases.pop(key) if key[0] is template else None
-            if base:
-                self._launcher.retire(base)
+            if key[0] is template:
+                self._bases.forget(key, self._retire)
 
     async def stop(self) -> None:
         await self._bases.stop()
         for key in self._bases.known():
-            base = self._bases.pop(key)
-            if base:
-                self._launcher.retire(base)
+            self._bases.forget(key, self._retire)
+
+    def _retire(self, base: Base | None) -> None:
+        if base:
+            self._launcher.retire(base)
 
     async def _make(self, key: tuple[Template, int]) -> Base | None:
         template, _ = key
@@ -53,6 +54,9 @@ class Bases:
         except OSError:  # the machine's memory for files is full; a copy will say so if it does not fit either
             self._launcher.retire(base)
             return None
+        except BaseException:
+            self._launcher.retire(base)
+            raise
         self.size += template.size
 
         def freed() -> None:

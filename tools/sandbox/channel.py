@@ -12,7 +12,7 @@ import socket
 import struct
 from typing import Any
 
-from agent_world.tools.sandbox.aside import aside
+from agent_world.tools.sandbox.aside import with_frame
 from agent_world.tools.sandbox.inside.serve import MAX_FRAME, crowded
 from agent_world.tools.sandbox.received import receive
 from agent_world.tools.strict_json import finite_float, refuse_constant
@@ -39,7 +39,7 @@ class Answer(dict[str, Any]):
 
 async def answer_to(request: int, frame: bytes | str) -> Answer:
     """What a hostile frame says. Raises `ChannelClosed` when it is no JSON, or no answer to `request`."""
-    return await aside(len(frame), lambda: _answer(request, frame))
+    return await with_frame(len(frame), lambda: _answer(request, frame))
 
 
 def _answer(request: int, frame: bytes | str) -> Answer:

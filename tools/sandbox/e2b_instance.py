@@ -20,7 +20,7 @@ from agent_world.schema import StateDiff
 from agent_world.tools.files import Files, pack, unpack
 from agent_world.tools.observation import error_observation
 from agent_world.tools.runtime import Observation, RunResult
-from agent_world.tools.sandbox.aside import aside
+from agent_world.tools.sandbox.aside import with_files
 from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.e2b_box import MEGABYTE, Box
 from agent_world.tools.sandbox.e2b_purity import Purity
@@ -78,7 +78,8 @@ class E2BInstance:
             return RunResult(ok=False, error="infra")
 
     async def diff(self) -> StateDiff:
-        return await self._look(lambda files: diff(self._template.state, read_state(files, self._template.schema)))
+        before = self._template
+        return await self._look(lambda files: diff(before.state, read_state(files, before.schema)), before.size)
 
     async def state_hash(self) -> str:
         return await self._look(lambda files: read_state(files, self._template.schema).hash())
@@ -90,7 +91,7 @@ class E2BInstance:
     async def restore(self, snapshot: bytes) -> None:
         """Raises `SandboxError` for what is no snapshot, and leaves all as it is."""
         try:
-            files = await aside(len(snapshot), lambda: unpack(snapshot))
+            files = await with_files(len(snapshot), lambda: unpack(snapshot))
         except ValueError as error:
             raise SandboxError(str(error)) from error
         await self._begin(files)
@@ -263,10 +264,10 @@ class E2BInstance:
         if box:
             await asyncio.shield(box.kill())
 
-    async def _look(self, use: Callable[[Files], T]) -> T:
-        """What `use` makes of the files of now."""
+    async def _look(self, use: Callable[[Files], T], more: int = 0) -> T:
+        """What `use` makes of the files of now, and of `more` bytes."""
         files = await self._files()
-        return await aside(files.size, lambda: use(files))
+        return await with_files(files.size + more, lambda: use(files))
 
     async def _files(self) -> Files:
         """Raises `SandboxError` when they are lost."""

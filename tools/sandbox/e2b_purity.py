@@ -6,7 +6,7 @@ not read (after a call that writes, to read it would cost each such pair of call
 
 from agent_world.schema import DatabaseSchema
 from agent_world.tools.files import Files
-from agent_world.tools.sandbox.aside import aside
+from agent_world.tools.sandbox.aside import with_files
 from agent_world.tools.sandbox.e2b_box import Box, Mark
 from agent_world.tools.state import read_state
 
@@ -36,7 +36,7 @@ class Purity:
         self._files, self._marks = after, marks
         if before is None:
             return True
-        return await aside(before.size + after.size, lambda: self._hash(before) != self._hash(after))
+        return await with_files(before.size + after.size, lambda: self._hash(before) != self._hash(after))
 
     def _hash(self, files: Files) -> str:
         return read_state(files, self._schema).hash()

@@ -4,12 +4,13 @@ import asyncio
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Protocol
 
 from agent_world.errors import UsageError
 from agent_world.tools.observation import error_observation, outcome_observation
 from agent_world.tools.runtime import Observation, RunResult
-from agent_world.tools.sandbox.aside import aside
+from agent_world.tools.sandbox.aside import with_frame
 from agent_world.tools.sandbox.channel import Answer, ChannelClosed
 from agent_world.tools.sandbox.template import Template
 
@@ -75,11 +76,11 @@ async def follow(
         if len(calls) >= MAX_CALLS or not isinstance(tool, str) or not isinstance(arguments, dict):
             raise ChannelClosed("too many or malformed tool calls")
         await asyncio.sleep(0)  # frames that lie ready must not keep others from their deadlines
-        found = fault(template, tool, arguments)
+        found, sound = await with_frame(frame.size, partial(_judged, template, tool, arguments))
         if found is None:
             if around:
                 await around.before(tool)
-            await channel.send({"id": request, "arguments": ready(template, tool, arguments)})
+            await channel.send({"id": request, "arguments": sound})
             outcome = await channel.receive(request)
             if outcome.get("did") is not True:
                 raise ChannelClosed("a tool call without a report")
@@ -90,9 +91,14 @@ async def follow(
     return frame
 
 
+def _judged(template: Template, tool: str, arguments: dict[str, Any]) -> tuple[Observation | None, dict[str, Any]]:
+    found = fault(template, tool, arguments)
+    return found, {} if found else ready(template, tool, arguments)
+
+
 async def observed(outcome: Answer, limit: int) -> Observation:
     """What an agent sees of a tool's answer."""
-    return await aside(outcome.size, lambda: outcome_observation(outcome, limit))
+    return await with_frame(outcome.size, lambda: outcome_observation(outcome, limit))
 
 
 def _sound(text: str) -> str:

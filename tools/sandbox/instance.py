@@ -19,7 +19,7 @@ from agent_world.schema import StateDiff
 from agent_world.tools.files import Files, pack, unpack
 from agent_world.tools.observation import error_observation
 from agent_world.tools.runtime import Observation, RunResult
-from agent_world.tools.sandbox.aside import aside, read_aside
+from agent_world.tools.sandbox.aside import read_aside, with_files
 from agent_world.tools.sandbox.channel import Answer, ChannelClosed
 from agent_world.tools.sandbox.exchange import Call, fault, follow, observed, ready, run_result
 from agent_world.tools.sandbox.launcher import NAMESPACED
@@ -110,17 +110,22 @@ class LocalInstance:
                     answer = await follow(
                         process.channel, self.template, request, calls, config.observation_chars, _Around(self, process)
                     )
+                    if not message["here"]:
+                        await _ended(process, request)
         except _Failed as failed:
             return RunResult(ok=False, error=failed.code, calls=tuple(calls))
         finally:
             if process and process is not self.process:
                 process.kill()
-                await process.gone()
-                process.release()
+                try:
+                    await process.gone()
+                finally:
+                    process.release()
         return run_result(answer, calls)
 
     async def diff(self) -> StateDiff:
-        return await self._look(lambda files: diff(self.template.state, read_state(files, self.template.schema)))
+        before = self.template
+        return await self._look(lambda files: diff(before.state, read_state(files, before.schema)), before.size)
 
     async def state_hash(self) -> str:
         return await self._look(lambda files: read_state(files, self.template.schema).hash())
@@ -130,7 +135,7 @@ class LocalInstance:
         return await self._look(pack)
 
     async def restore(self, snapshot: bytes) -> None:
-        await self._start(await aside(len(snapshot), lambda: unpack(snapshot)))
+        await self._start(await with_files(len(snapshot), lambda: unpack(snapshot)))
 
     async def reset(self) -> None:
         self._refuse_when_closed()
@@ -174,14 +179,15 @@ class LocalInstance:
 
     # --- Files and processes ------------------------------------------------------------------------------
 
-    async def _look(self, use: Callable[[Files], T]) -> T:
-        """What `use` makes of the files of now."""
+    async def _look(self, use: Callable[[Files], T], more: int = 0) -> T:
+        """What `use` makes of the files of now, and of `more` bytes."""
         self._refuse_when_closed()
-        assert self.process is not None
-        await self.process.gone()
-        if os.fstat(self.process.directory).st_nlink == 0:
+        process = self.process
+        assert process is not None
+        await process.gone()
+        if process.directory >= 0 and os.fstat(process.directory).st_nlink == 0:
             raise SandboxError("The instance has lost its files: reset or restore it.")
-        return await read_aside(self.process.directory, self._max_bytes, use)
+        return await read_aside(process.directory, self._max_bytes, use, more)
 
     async def _alive(self) -> Process:
         """The running process; after a kill, a fresh one on the files that the last one left."""
@@ -213,6 +219,12 @@ class LocalInstance:
     def _refuse_when_closed(self) -> None:
         if self._closed:
             raise SandboxError("The instance is closed.")
+
+
+async def _ended(process: Process, request: int) -> None:
+    """Until what a program started, and left behind, writes no more."""
+    if (await process.channel.receive(request)).get("ended") is not True:
+        raise ChannelClosed("a program's end without a report")
 
 
 def _raise_if_outgrown(process: Process) -> None:

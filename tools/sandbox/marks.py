@@ -5,7 +5,12 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from agent_world.errors import SandboxError
 from agent_world.tools.files import MAX_DEPTH, MAX_FILES
+
+_LEAST = 1024
+"""Bytes that a file weighs at least: to open it takes time as well."""
+_UNKNOWN = 1 << 30
 
 
 class Mark(NamedTuple):
@@ -20,13 +25,21 @@ class Mark(NamedTuple):
 
 
 def marks(folder: int) -> tuple[Mark, ...]:
-    """Of all below an open folder, as far as files are read."""
+    """Of all below an open folder, as far as files are read. Raises `SandboxError` where it is closed."""
+    if folder < 0:
+        raise SandboxError("The instance is closed.")
     found = []
     for mark in _walk(os.dup(folder), "", 0):
         found.append(mark)
         if len(found) > MAX_FILES:
             break
     return tuple(sorted(found))
+
+
+def weight(folder: int) -> int:
+    """Bytes of all below an open folder, as a measure of the work to read them. Raises `SandboxError`."""
+    found = marks(folder)
+    return _UNKNOWN if len(found) > MAX_FILES else sum(max(mark.size, _LEAST) for mark in found)
 
 
 def _walk(folder: int, prefix: str, depth: int) -> Iterator[Mark]:

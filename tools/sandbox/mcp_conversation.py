@@ -7,7 +7,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from agent_world.tools.sandbox.aside import aside
+from agent_world.tools.sandbox.aside import with_frame
 from agent_world.tools.sandbox.inside.serve import MAX_FRAME, crowded
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 _END_S = 2.0
+_MOST = (200_000, 25_000)
+"""Values, and lists and objects, of one message: the client makes more of each than we do of our own frames."""
 
 
 class ServerGone(Exception):
@@ -30,7 +32,7 @@ class Conversation:
         self.fault = ""
         """How it broke the protocol, if it did."""
         self.heard = 0
-        """Bytes of the last message."""
+        """Bytes of the largest message since it was asked last."""
         self._output = output
         self._input = input
         self._session: ClientSession | None = None
@@ -57,6 +59,7 @@ class Conversation:
 
         if self._session is None:
             raise ServerGone("it is not running")
+        self.heard = 0
         self._asked.set()
         try:
             return await self._session.send_request(request, kind)
@@ -122,12 +125,12 @@ class Conversation:
                     return
                 if not line.lstrip().startswith(b"{"):
                     continue
-                self.heard = len(line)
-                if crowded(line):
+                self.heard = max(self.heard, len(line))
+                if crowded(line, _MOST):
                     self.fault = "it wrote a message that holds too many values"
                     return
                 try:
-                    message = await aside(len(line), partial(JSONRPCMessage.model_validate_json, line))
+                    message = await with_frame(len(line), partial(JSONRPCMessage.model_validate_json, line))
                 except ValidationError:
                     self.fault = "it wrote what is no message of the protocol"
                     return

@@ -12,7 +12,7 @@ from agent_world.schema import StateDiff, ToolSpec
 from agent_world.tools.files import Files, pack, unpack
 from agent_world.tools.observation import error_observation
 from agent_world.tools.runtime import Observation, RunResult
-from agent_world.tools.sandbox.aside import aside, read_aside
+from agent_world.tools.sandbox.aside import read_aside, with_files, with_frame
 from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.exchange import MAX_CALLS, Call, run_result
 from agent_world.tools.sandbox.mcp_content import result_observation
@@ -59,7 +59,11 @@ class McpInstance:
         return self._offer.rejected
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
-        fault = self._fault(tool, arguments)
+        return await self._call(tool, arguments, 0)
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any], size: int) -> Observation:
+        """`size` is that of the frame with the arguments, where a program asks."""
+        fault = await with_frame(size, lambda: self._fault(tool, arguments))
         if fault:
             return fault
         assert self._server is not None
@@ -102,7 +106,7 @@ class McpInstance:
             raise
         finally:
             self._backend.watch.idle(server.process)
-        return await aside(server.heard, lambda: result_observation(result, config.observation_chars))
+        return await with_frame(server.heard, lambda: result_observation(result, config.observation_chars))
 
     async def run(self, source: str, function: str, arguments: Mapping[str, Any]) -> RunResult:
         """The program has a process and an empty folder of its own; of the instance it sees the tools."""
@@ -133,14 +137,15 @@ class McpInstance:
             tool, arguments = frame["ask"], frame.get("arguments")
             if len(calls) >= MAX_CALLS or not isinstance(tool, str) or not isinstance(arguments, dict):
                 raise ChannelClosed("too many or malformed tool calls")
-            found = await self.call(tool, arguments)
+            found = await self._call(tool, arguments, frame.size)
             calls.append((tool, arguments, found))
             outcome = {"value": found.value} if found.ok else {"error": json.loads(found.text)["error"]}
             await process.channel.send({"id": request, **outcome})
         return frame
 
     async def diff(self) -> StateDiff:
-        return await self._look(lambda files: diff(self._template.state, read_state(files, self._template.schema)))
+        before = self._template
+        return await self._look(lambda files: diff(before.state, read_state(files, before.schema)), before.size)
 
     async def state_hash(self) -> str:
         return await self._look(lambda files: read_state(files, self._template.schema).hash())
@@ -150,7 +155,7 @@ class McpInstance:
         return await self._look(pack)
 
     async def restore(self, snapshot: bytes) -> None:
-        await self._start(await aside(len(snapshot), lambda: unpack(snapshot)))
+        await self._start(await with_files(len(snapshot), lambda: unpack(snapshot)))
 
     async def reset(self) -> None:
         await self._start(self._template.files)
@@ -171,13 +176,13 @@ class McpInstance:
         fault = self._offer.checkers[tool].fault(arguments)
         return error_observation("invalid_arguments", fault) if fault else None
 
-    async def _look(self, use: Callable[[Files], T]) -> T:
-        """What `use` makes of the files of now."""
+    async def _look(self, use: Callable[[Files], T], more: int = 0) -> T:
+        """What `use` makes of the files of now, and of `more` bytes."""
         if self._server is None:
             raise SandboxError("The instance is closed.")
         process = self._server.process
         await process.gone()
-        return await read_aside(process.directory, self._backend.config.disk_mb * MEGABYTE, use)
+        return await read_aside(process.directory, self._backend.config.disk_mb * MEGABYTE, use, more)
 
     async def _alive(self) -> McpServer:
         """The running server; after a kill, a fresh one on the files that the last one left."""

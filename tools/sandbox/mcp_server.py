@@ -44,7 +44,7 @@ class McpServer:
 
     @property
     def heard(self) -> int:
-        """Bytes of its last message."""
+        """Bytes of its largest message since it was asked last."""
         return self._conversation.heard if self._conversation else 0
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> "CallToolResult":
@@ -90,7 +90,12 @@ class McpServer:
             return
         self._ended = True
         self.process.kill()
-        await self.process.gone()
+        try:
+            await self.process.gone()
+        finally:
+            await self._hang_up()
+
+    async def _hang_up(self) -> None:
         if self._conversation:
             await self._conversation.end()
         if self._listening:

@@ -26,10 +26,18 @@ class Once(Generic[K, V]):
             self._tasks.popitem(last=False)
         return await asyncio.shield(task)
 
-    def pop(self, key: K) -> V | None:
-        """Forget it; gives what there was."""
-        task = self._tasks.pop(key, None)
-        return task.result() if task and task.done() and not task.cancelled() and not task.exception() else None
+    def forget(self, key: K, last: Callable[[V], None]) -> None:
+        """`last` gets what there is, or what there will be where it is still being made."""
+
+        def given(task: asyncio.Task[V]) -> None:
+            if not task.cancelled() and not task.exception():
+                last(task.result())
+
+        task = self._tasks.pop(key)
+        if task.done():
+            given(task)
+        else:
+            task.add_done_callback(given)
 
     def known(self) -> list[K]:
         return list(self._tasks)

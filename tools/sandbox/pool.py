@@ -131,7 +131,7 @@ class Pool:
 
     async def _on_own_files(self, template: Template) -> Process:
         base = None if template in self._dropped else await self._bases.of(template)
-        if base is None:
+        if base is None or base.retired:  # the bundle may have changed meanwhile
             process = await self._spawn(self._order)
             await self._write(process, template.files)
             return process

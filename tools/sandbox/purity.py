@@ -7,7 +7,7 @@ two states compared, volatile parts left out.
 from dataclasses import replace
 
 from agent_world.tools.files import Files
-from agent_world.tools.sandbox.aside import aside, read_aside
+from agent_world.tools.sandbox.aside import read_aside, with_files
 from agent_world.tools.sandbox.marks import Mark, marks
 from agent_world.tools.sandbox.template import Template
 from agent_world.tools.state import read_state
@@ -43,7 +43,7 @@ class Purity:
             return False
         before, after = self._files, await self._read(directory)
         self._files, self._marks = after, now
-        return await aside(before.size + after.size, lambda: self._hash(before) != self._hash(after))
+        return await with_files(before.size + after.size, lambda: self._hash(before) != self._hash(after))
 
     def _hash(self, files: Files) -> str:
         return read_state(files, self._template.schema).hash()

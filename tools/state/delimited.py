@@ -16,7 +16,7 @@ def csv_tables(content: bytes, key: Sequence[str], marks: Sequence[str] = MARKS)
     try:
         text = content.decode("utf-8-sig")
         mark = _mark(text, key, marks)
-        if text.count(mark) + text.count("\n") > MAX_CELLS:  # before any time or memory is spent
+        if sum(map(text.count, f"{mark}\n\r")) > MAX_CELLS:  # before any time or memory is spent
             raise Unreadable(f"not CSV to be read: more than {MAX_CELLS} cells")
         lines = [line for line in _lines(text, mark) if line]
     except (ValueError, csv.Error) as error:

@@ -16,8 +16,8 @@ MAX_CELLS = 2_000_000
 MAX_VALUES = 1_000_000
 """Most values of one JSON document, inner ones included: to parse them holds the interpreter for some 70 ms, in which
 no deadline is looked at."""
-_BATCH = 1000
-"""Rows that are put into words at a time, for the same reason."""
+_BATCH = 5000
+"""Cells that are put into words at a time, for the same reason."""
 MAX_DEPTH = 64
 """Deepest nesting of lists and objects in a value."""
 
@@ -39,11 +39,15 @@ class Rows(dict[str, Row]):
         return self._digest
 
     def _words(self) -> Iterator[str]:
-        keys = sorted(self)
-        for start in range(0, len(keys), _BATCH):
-            batch = text({key: self[key] for key in keys[start : start + _BATCH]})
-            yield ("{" if start == 0 else ", ") + batch[1:-1]
-        yield "}" if keys else "{}"
+        opening, batch, cells = "{", Rows(), 0
+        for key in sorted(self):
+            batch[key] = self[key]
+            cells += 1 + len(self[key])
+            if cells >= _BATCH:
+                yield opening + text(batch)[1:-1]
+                opening, batch, cells = ", ", Rows(), 0
+        last = text(batch)
+        yield (opening if batch or opening == "{" else "") + last[1:]
 
 
 class FileRows(Rows):

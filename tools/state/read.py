@@ -119,6 +119,10 @@ def _kind(path: str, content: bytes, known: Sequence[Table]) -> str:
     return "sqlite" if content.startswith(MAGIC) else named
 
 
+_LEAST = 1000
+"""Bytes that anything remembered counts for."""
+
+
 class _Remembered:
     """Parsed files, the latest used, up to a number of bytes of their contents."""
 
@@ -134,9 +138,10 @@ class _Remembered:
                 return self._found[key][1]
         parsed = make()
         with self._lock:
+            weight = max(size, _LEAST)
             if size <= self._most and key not in self._found:
-                self._found[key] = size, parsed
-                self._room -= size
+                self._found[key] = weight, parsed
+                self._room -= weight
             while self._room < 0:
                 self._room += self._found.popitem(last=False)[1][0]
         return parsed

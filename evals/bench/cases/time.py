@@ -131,12 +131,14 @@ async def busy(lab: Lab) -> None:
         await asyncio.sleep(limit - 0.3)  # still under way when the deadline comes
         return len((await sibling.diff()).changes)
 
-    reading = asyncio.create_task(read())
-    started = time.monotonic()
-    seen = await instance.call("execute", {"body": "while True: pass"})
-    late = time.monotonic() - started - limit
-    same(seen.error, "timeout", "error")
-    must(await reading > 0, "what was written does not show.")
+    async def run_on() -> float:
+        started = time.monotonic()
+        seen = await instance.call("execute", {"body": "while True: pass"})
+        same(seen.error, "timeout", "error")
+        return time.monotonic() - started - limit
+
+    late, changes = await asyncio.gather(run_on(), read())
+    must(changes > 0, "what was written does not show.")
     _judge(lab, "deadline overrun beside much to read", [late])
 
 

@@ -3,8 +3,9 @@
 Frames on the channel are a length (4 bytes, big-endian) and a JSON object; each answer repeats the id of its request.
 `begin` sets clock and seed. `compile` gives the code of tools, `judge` whether it may be executed at any time, and
 `load` brings it: then, or else at first use, it is executed. A verdict that comes with it asks for an answer. `call`
-runs a tool in this process. `run` forks, so that a program leaves no trace in it but in the database; or, where forking
-is refused, it comes to a process that is there for it alone.
+runs a tool in this process. `run` forks, so that a program leaves no trace in it but in the database, and a second
+answer says that all which the program started has ended; or, where forking is refused, it comes to a process that is
+there for it alone.
 """
 
 import array
@@ -15,6 +16,7 @@ import io
 import json
 import marshal
 import os
+import re
 import signal
 import socket
 import struct
@@ -27,7 +29,10 @@ from typing import Any
 MAX_FRAME = 4 * 1024 * 1024
 """Largest frame either side accepts."""
 _MAX_VALUES, _MAX_HOLDERS = 600_000, 150_000
-"""Most values, and most lists and objects, of one frame: to read it holds the trusted interpreter, for up to 60 ms."""
+"""Most values, and most lists and objects, of one result: to read it holds the trusted interpreter, for up to 60 ms."""
+_MAX_QUOTES = 200_000
+_STRING = re.compile(rb'(?s)"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)')
+"""To the end where it is not closed: whatever it holds, each byte is looked at once."""
 _NEVER_CROWDED = 100_000
 _MAX_OUTPUT = 64_000
 _MAX_MESSAGE = 500
@@ -143,12 +148,19 @@ def encode(value: Any) -> Outcome:
     return "value", text
 
 
-def crowded(data: bytes) -> bool:
-    """Whether JSON holds more values than are read at once; what stands in its strings is counted too."""
-    if len(data) <= _NEVER_CROWDED:
+def crowded(data: bytes, most: tuple[int, int] = (_MAX_VALUES, _MAX_HOLDERS)) -> bool:
+    """Whether JSON holds more values, or more lists and objects, than are read at once.
+
+    What stands in its strings does not count, unless there are very many.
+    """
+    if len(data) <= _NEVER_CROWDED or not _exceeds(data, most):
         return False
+    return data.count(b'"') > _MAX_QUOTES or _exceeds(_STRING.sub(b"", data), most)
+
+
+def _exceeds(data: bytes, most: tuple[int, int]) -> bool:
     holders = data.count(b"[") + data.count(b"{")
-    return holders > _MAX_HOLDERS or holders + data.count(b",") > _MAX_VALUES
+    return holders > most[1] or holders + data.count(b",") > most[0]
 
 
 def _plain(value: Any) -> Any:
@@ -259,6 +271,7 @@ def _run(world: World, channel: socket.socket, reader: "Reader", request: dict[s
     if os.waitstatus_to_exitcode(status) != _ANSWERED:
         outcome = _error("crashed", "The program's process ended without a result.")
         _reply(channel, request["id"], outcome, output='""')
+    _send(channel, request["id"], ended="true")
 
 
 def _end_the_rest() -> None:
