@@ -1,21 +1,27 @@
 """What instances hold is worked on beside the event loop, where the deadlines of all others are kept."""
 
 import asyncio
+import json
 import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent_world.errors import SandboxError
 from agent_world.schema import DatabaseSchema
 from agent_world.settings import LocalRuntime
-from agent_world.tools.files import Files
-from agent_world.tools.runtime import Runtime, open_runtime
+from agent_world.tools.files import MAX_FILES, Files
+from agent_world.tools.runtime import Observation, Runtime, open_runtime
 from agent_world.tools.sandbox.aside import read_aside, with_files, write_aside
+from agent_world.tools.sandbox.exchange import fault
 from agent_world.tools.sandbox.inside.serve import crowded
 from agent_world.tools.sandbox.local import LocalBackend
+from agent_world.tools.sandbox.marks import weight
+from agent_world.tools.sandbox.once import Once
+from agent_world.tools.sandbox.template import Template
 from agent_world.tools.state import read_state
 
 World = Callable[..., Path]
@@ -34,6 +40,18 @@ def crowd(): return [[]] * 200_000
 """
 
 
+SPEC_OF_PING = {"name": "ping", "description": "", "inputSchema": {"type": "object", "properties": {}}}
+SPEC_OF_TAKE = {
+    "name": "take",
+    "description": "",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"numbers": {"type": "array", "items": {"type": "integer"}}},
+        "required": ["numbers"],
+    },
+}
+
+
 def descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
@@ -42,6 +60,21 @@ async def test_little_is_done_at_once_and_much_in_another_thread() -> None:
     here = threading.get_ident()
     assert await with_files(10, threading.get_ident) == here
     assert await with_files(LARGE, threading.get_ident) != here
+
+
+def test_what_is_read_is_weighed_by_the_work_that_it_makes(tmp_path: Path) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    assert weight(folder) == 0
+    (tmp_path / "large").write_bytes(b"x" * 5000)
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "empty").touch()
+    assert 7000 <= weight(folder) < 20_000  # what a folder itself weighs is the file system's
+    for number in range(MAX_FILES):
+        (tmp_path / f"{number}").touch()
+    assert weight(folder) > 1_000_000_000  # not all were looked at
+    os.close(folder)
+    with pytest.raises(SandboxError, match="closed"):
+        weight(-1)
 
 
 async def test_what_was_begun_is_done_though_nobody_waits_any_more(tmp_path: Path) -> None:
@@ -105,6 +138,80 @@ async def test_others_go_on_while_all_that_a_hostile_tool_wrote_is_read(runtime:
     assert answers >= 5
 
 
+async def test_what_a_program_asks_for_is_judged_elsewhere_where_it_is_much(
+    runtime: Runtime, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = world(MANY_ROWS + "def take(numbers): return len(numbers)\n")
+    (root / "tools.json").write_text(json.dumps({"tools": [SPEC_OF_TAKE, SPEC_OF_PING]}))
+    here, judged = threading.get_ident(), dict[int, bool]()
+
+    def noted(template: Template, tool: str, arguments: dict[str, Any]) -> Observation | None:
+        judged[len(arguments["numbers"])] = threading.get_ident() == here
+        return fault(template, tool, arguments)
+
+    monkeypatch.setattr("agent_world.tools.sandbox.exchange.fault", noted)
+    instance = await runtime.open(root)
+    source = "def solve(tools): return [tools.take(numbers=[1] * many) for many in (10, 100_000)]"
+    assert (await instance.run(source, "solve", {})).value == [10, 100_000]
+    assert judged == {10: True, 100_000: False}
+
+
+async def test_others_go_on_while_a_large_database_is_compared_with_the_little_that_is_left(
+    runtime: Runtime, world: World
+) -> None:
+    rows = json.dumps([{"id": number, "name": "x"} for number in range(40_000)])
+    root = world(MANY_ROWS + "import os\ndef drop(): os.remove('data.json')\n", data__json=rows)
+    hostile, sibling = await runtime.open(root), await runtime.open(root)
+    await hostile.call("drop", {})
+    comparing = asyncio.create_task(hostile.diff())
+    answers = 0
+    while not comparing.done():
+        assert (await sibling.call("ping", {})).value == 1
+        await asyncio.sleep(0)
+        answers += 1
+    assert len((await comparing).changes) == 40_000
+    assert answers >= 5
+
+
+async def test_what_a_program_leaves_behind_has_ended_when_its_result_is_there(runtime: Runtime, world: World) -> None:
+    instance = await runtime.open(world(MANY_ROWS))
+    source = """
+import os
+def solve():
+    if os.fork() == 0:
+        os.setsid()
+        while True:
+            with open("left.txt", "a") as file: file.write("x")
+    while not os.path.exists("left.txt"): pass
+    return 1
+"""
+    for _ in range(5):
+        assert (await instance.run(source, "solve", {})).value == 1
+        state = await instance.state_hash()
+        await asyncio.sleep(0.02)
+        assert await instance.state_hash() == state
+
+
+async def test_what_is_forgotten_while_it_is_made_is_given_away_when_it_is() -> None:
+    made: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def work(key: str) -> int:
+        return await made
+
+    once, given = Once(work, 4), list[int]()
+    asking = asyncio.create_task(once.get("a"))
+    await asyncio.sleep(0)
+    once.forget("a", given.append)
+    assert given == []
+    made.set_result(7)
+    assert await asking == 7
+    assert given == [7]
+    assert await once.get("b") == 7
+    once.forget("b", given.append)
+    assert given == [7, 7]
+    assert once.known() == []
+
+
 async def test_an_instance_closed_while_its_state_is_read_leaves_nothing_open(world: World) -> None:
     async with open_runtime(LocalRuntime(ahead=0, disk_mb=8)) as runtime:
         instance = await runtime.open(world(MANY_ROWS))
@@ -164,6 +271,9 @@ def test_what_is_crowded() -> None:
     assert not crowded(b"[" * 90_000)
     assert crowded(b"[" * 160_000)
     assert not crowded(b"1," * 500_000)
+    assert not crowded(b'["' + b"1,[" * 700_000 + b'"]')  # text
+    assert crowded(b'["' + b'",' * 700_000)  # of many strings
+    assert crowded(b"[," * 700_000 + b'"' + b"\\x" * 1_000_000 + b"\\")  # with one that never ends
     assert crowded(b"1," * 601_000)
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from agent_world.schema import StateDiff
 from agent_world.settings import LocalRuntime
+from agent_world.tools.files import Files
+from agent_world.tools.sandbox.aside import write_aside
 from agent_world.tools.sandbox.launcher import NAMESPACED, Launcher
 from agent_world.tools.sandbox.local import LocalBackend
 
@@ -126,6 +128,44 @@ async def test_a_shared_database_goes_when_its_bundle_changes_and_nobody_uses_it
     await first.close()
     assert size < backend.pool.shared_bytes < 2 * size
     assert (await second.call("count", {})).value == 1
+
+
+async def test_a_database_whose_bundle_changes_while_it_is_written_is_not_kept(
+    backend: LocalBackend, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = asyncio.Event()
+
+    async def slowly(directory: int, files: Files, owner: int | None) -> None:
+        await go_on.wait()
+        await write_aside(directory, files, owner)
+
+    monkeypatch.setattr("agent_world.tools.sandbox.bases.write_aside", slowly)
+    first = asyncio.create_task(backend.open(large))
+    await asyncio.sleep(0.1)
+    (large / "database" / "big.json").write_text(json.dumps([{"id": n} for n in range(30_000)]))
+    second = asyncio.create_task(backend.open(large))
+    await asyncio.sleep(0.1)
+    go_on.set()
+    opened = [await first, await second]
+    assert [(await instance.call("count", {})).value for instance in opened] == [1, 1]
+    assert 300_000 < backend.pool.shared_bytes < 500_000  # the second's
+
+
+async def test_a_database_that_is_being_written_goes_with_the_backend(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(directory: int, files: Files, owner: int | None) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr("agent_world.tools.sandbox.bases.write_aside", never)
+    kept = len(os.listdir("/proc/self/fd"))
+    backend = LocalBackend(LocalRuntime(share_from_mb=0.2, ahead=0))
+    await backend.start()
+    opening = asyncio.create_task(backend.open(large))
+    await asyncio.sleep(0.2)
+    await backend.stop()
+    await asyncio.gather(opening, return_exceptions=True)
+    assert len(os.listdir("/proc/self/fd")) == kept
 
 
 async def test_a_new_zygote_gets_the_database_again(backend: LocalBackend, large: Path) -> None:
