@@ -113,8 +113,8 @@ async def _starts(bench: Bench) -> None:
             bench.add("mcp start", await _mcp_start(bench))
             await asyncio.sleep(_SETTLE_S)
             for _ in range(5):
-                bench.add("reset", await _reset(pooled, bench.root))
                 bench.add("subprocess", await _timed(call_subprocess, "ping", bench.script, bench.data))
+                bench.add("reset", await _reset(pooled, bench.root))
                 await _starts_of_instances(bench, pooled, unpooled, "")
                 await _starts_of_instances(bench, pooled, unpooled, " after idleness", _IDLE_S)
     thousand, hundred = Target(kind="at_least", bound=1000), Target(kind="at_least", bound=100)
