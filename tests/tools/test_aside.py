@@ -102,7 +102,7 @@ async def test_what_was_begun_is_done_though_nobody_waits_any_more(tmp_path: Pat
 async def test_a_folder_may_be_closed_while_it_is_read_and_written(tmp_path: Path) -> None:
     """Its number may then be another folder's: nothing is read there, and nothing written."""
     kept = descriptors()
-    files = Files({"large.txt": b"x" * LARGE})
+    files = Files({"large.txt": b"x" * 2 * LARGE})
     first, other = tmp_path / "first", tmp_path / "other"
     first.mkdir()
     other.mkdir()
@@ -115,7 +115,7 @@ async def test_a_folder_may_be_closed_while_it_is_read_and_written(tmp_path: Pat
     assert os.listdir(other) == []
     os.close(folder)
     folder = os.open(first, os.O_RDONLY | os.O_DIRECTORY)
-    reading = asyncio.create_task(read_aside(folder, 2 * LARGE, lambda found: found.contents))
+    reading = asyncio.create_task(read_aside(folder, 4 * LARGE, lambda found: found.contents))
     await asyncio.sleep(0)
     os.close(folder)
     assert os.open(other, os.O_RDONLY | os.O_DIRECTORY) == folder

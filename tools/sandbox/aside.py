@@ -14,6 +14,8 @@ T = TypeVar("T")
 
 _FEW_BYTES_OF_FILES = 4 * 1024
 """Of a state: to read and compare so many takes 10 ms at worst."""
+_FEW_BYTES_TO_WRITE, _BYTES_OF_OPENING = 1024 * 1024, 16 * 1024
+"""What is written in a millisecond, and what could be while one more file is opened."""
 _FEW_BYTES_OF_A_FRAME = 64 * 1024
 _files = ThreadPoolExecutor(max_workers=2, thread_name_prefix="files")
 _frames = ThreadPoolExecutor(max_workers=2, thread_name_prefix="frames")
@@ -47,7 +49,7 @@ async def read_aside(directory: int, max_bytes: int, use: Callable[[Files], T], 
 async def write_aside(directory: int, files: Files, owner: int | None) -> None:
     """As `write_files`, into an open folder, which may be closed meanwhile. Who is cancelled is so when nothing is
     written any more. Raises `OSError`."""
-    if files.size <= _FEW_BYTES_OF_FILES:
+    if files.size + _BYTES_OF_OPENING * (len(files.contents) + len(files.folders)) <= _FEW_BYTES_TO_WRITE:
         return write_files(directory, files, owner)
     own = os.dup(directory)
 

@@ -21,6 +21,8 @@ _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_ENFORCE = 444, 445, 446
 _LANDLOCK_PATH = 1
 _MOUNT_SETATTR, _HERE, _RECURSIVE, _READ_ONLY_NO_SUID_NO_DEVICES = 442, -100, 0x8000, 7
 _CAPABILITY_VERSION_3 = 0x20080522
+_CAPABILITIES_OF_US, _NO_CAPABILITIES = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+"""Made once: each length of array is a class of its own, which takes as long as all system calls of a start."""
 _LAST_CAPABILITY = 63
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -95,8 +97,7 @@ def gain_no_privileges() -> None:
 
 def give_up_privileges() -> None:
     """No capability now, and no reading of this process by its neighbours."""
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    _check(_libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")
+    _check(_libc.capset(_CAPABILITIES_OF_US, _NO_CAPABILITIES), "capset")
     _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl dumpable")
 
 
