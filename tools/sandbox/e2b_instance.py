@@ -16,8 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent_world.errors import SandboxError
-from agent_world.schema import StateDiff
-from agent_world.tools.files import Files, pack, unpack
+from agent_world.tools.files import Files, unpack
 from agent_world.tools.observation import error_observation
 from agent_world.tools.runtime import Observation, RunResult
 from agent_world.tools.sandbox.aside import with_files
@@ -26,8 +25,8 @@ from agent_world.tools.sandbox.e2b_box import MEGABYTE, Box
 from agent_world.tools.sandbox.e2b_purity import Purity
 from agent_world.tools.sandbox.e2b_worker import Order, SandboxLost, Worker
 from agent_world.tools.sandbox.exchange import Call, fault, follow, observed, ready, run_result
+from agent_world.tools.sandbox.stateful import Stateful
 from agent_world.tools.sandbox.template import Template
-from agent_world.tools.state import diff, read_state
 
 if TYPE_CHECKING:
     from agent_world.tools.sandbox.e2b import E2BBackend
@@ -36,12 +35,12 @@ T = TypeVar("T")
 Act = Callable[[], Awaitable[Any]]
 
 
-class E2BInstance:
+class E2BInstance(Stateful):
     """One environment in a sandbox of its own."""
 
     def __init__(self, backend: "E2BBackend", template: Template, order: Order) -> None:
+        super().__init__(template)
         self._backend = backend
-        self._template = template
         self._order = order
         self._max_bytes = backend.config.disk_mb * MEGABYTE
         self._purity = Purity(template.schema, self._max_bytes)
@@ -60,10 +59,10 @@ class E2BInstance:
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
         self._check_open()
-        refused = fault(self._template, tool, arguments)
+        refused = fault(self.template, tool, arguments)
         if refused:
             return refused
-        checked = ready(self._template, tool, arguments)
+        checked = ready(self.template, tool, arguments)
         try:
             return await self._do(lambda: self._call(tool, checked))
         except SandboxLost as error:
@@ -77,17 +76,6 @@ class E2BInstance:
         except SandboxLost:
             return RunResult(ok=False, error="infra")
 
-    async def diff(self) -> StateDiff:
-        before = self._template
-        return await self._look(lambda files: diff(before.state, read_state(files, before.schema)), before.size)
-
-    async def state_hash(self) -> str:
-        return await self._look(lambda files: read_state(files, self._template.schema).hash())
-
-    async def snapshot(self) -> bytes:
-        """Raises `SandboxError` when the instance holds files that cannot be kept (links, or too much)."""
-        return await self._look(pack)
-
     async def restore(self, snapshot: bytes) -> None:
         """Raises `SandboxError` for what is no snapshot, and leaves all as it is."""
         try:
@@ -97,7 +85,7 @@ class E2BInstance:
         await self._begin(files)
 
     async def reset(self) -> None:
-        await self._begin(self._template.files)
+        await self._begin(self.template.files)
 
     async def close(self) -> None:
         self._closed = True
@@ -111,7 +99,7 @@ class E2BInstance:
     async def _call(self, tool: str, arguments: dict[str, Any]) -> Observation:
         config = self._backend.config
         worker, box = await self._alive()
-        reads = tool in self._template.reads
+        reads = tool in self.template.reads
         if reads:
             await self._purity.before(box)
         request = next(self._ids)
@@ -144,7 +132,7 @@ class E2BInstance:
         try:
             async with asyncio.timeout(config.run_timeout_s):
                 await worker.send({**message, "here": True})
-                answer = await follow(worker, self._template, request, calls, config.observation_chars)
+                answer = await follow(worker, self.template, request, calls, config.observation_chars)
             return run_result(answer, calls)
         except TimeoutError:
             await self._end_worker()  # how far it came by then is no matter of seed and clock
@@ -228,7 +216,7 @@ class E2BInstance:
         assert self._box is not None
         worker = await self._box.start(self._order)
         try:
-            await worker.send({"id": next(self._ids), "op": "load", "source": self._template.source})
+            await worker.send({"id": next(self._ids), "op": "load", "source": self.template.source})
         except BaseException as error:
             await asyncio.shield(worker.leave())
             if isinstance(error, ChannelClosed):
@@ -264,8 +252,7 @@ class E2BInstance:
         if box:
             await asyncio.shield(box.kill())
 
-    async def _look(self, use: Callable[[Files], T], more: int = 0) -> T:
-        """What `use` makes of the files of now, and of `more` bytes."""
+    async def look(self, use: Callable[[Files], T], more: int = 0) -> T:
         files = await self._files()
         return await with_files(files.size + more, lambda: use(files))
 

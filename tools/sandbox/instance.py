@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent_world.errors import SandboxError
-from agent_world.schema import StateDiff
-from agent_world.tools.files import Files, pack, unpack
+from agent_world.tools.files import Files, unpack
 from agent_world.tools.observation import error_observation
 from agent_world.tools.runtime import Observation, RunResult
 from agent_world.tools.sandbox.aside import read_aside, with_files
@@ -25,8 +24,8 @@ from agent_world.tools.sandbox.exchange import Call, fault, follow, observed, re
 from agent_world.tools.sandbox.launcher import NAMESPACED
 from agent_world.tools.sandbox.process import Beginning, Process
 from agent_world.tools.sandbox.purity import Purity
+from agent_world.tools.sandbox.stateful import Stateful
 from agent_world.tools.sandbox.template import Template
-from agent_world.tools.state import diff, read_state
 
 if TYPE_CHECKING:
     from agent_world.tools.sandbox.local import LocalBackend
@@ -63,12 +62,12 @@ class _Around:
         return found
 
 
-class LocalInstance:
+class LocalInstance(Stateful):
     """Opened by `LocalBackend`."""
 
     def __init__(self, backend: "LocalBackend", template: Template, begins: Beginning) -> None:
+        super().__init__(template)
         self._backend = backend
-        self.template = template
         self._begins = begins
         self.observation_chars = backend.config.observation_chars
         self._max_bytes = backend.config.disk_mb * _MEGABYTE
@@ -123,17 +122,6 @@ class LocalInstance:
                     process.release()
         return run_result(answer, calls)
 
-    async def diff(self) -> StateDiff:
-        before = self.template
-        return await self._look(lambda files: diff(before.state, read_state(files, before.schema)), before.size)
-
-    async def state_hash(self) -> str:
-        return await self._look(lambda files: read_state(files, self.template.schema).hash())
-
-    async def snapshot(self) -> bytes:
-        """Raises `SandboxError` when the instance holds files that cannot be kept (links, or too much)."""
-        return await self._look(pack)
-
     async def restore(self, snapshot: bytes) -> None:
         await self._start(await with_files(len(snapshot), lambda: unpack(snapshot)))
 
@@ -179,8 +167,7 @@ class LocalInstance:
 
     # --- Files and processes ------------------------------------------------------------------------------
 
-    async def _look(self, use: Callable[[Files], T], more: int = 0) -> T:
-        """What `use` makes of the files of now, and of `more` bytes."""
+    async def look(self, use: Callable[[Files], T], more: int = 0) -> T:
         self._refuse_when_closed()
         process = self.process
         assert process is not None
@@ -198,7 +185,7 @@ class LocalInstance:
         outgrown = self.process
         if os.fstat(self.process.directory).st_nlink == 0:
             raise _Failed("infra", "The instance has lost its files, by no fault of the tool. Reset it.")
-        files = await self._look(lambda files: files)
+        files = await self.look(lambda files: files)
         if files.refused:
             path, reason = next(iter(files.refused.items()))
             raise _Failed("infra", f"The process ended, and {path} cannot be kept ({reason}). Reset the instance.")

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent_world.errors import SandboxError
-from agent_world.schema import StateDiff, ToolSpec
-from agent_world.tools.files import Files, pack, unpack
+from agent_world.schema import ToolSpec
+from agent_world.tools.files import Files, unpack
 from agent_world.tools.observation import error_observation
 from agent_world.tools.runtime import Observation, RunResult
 from agent_world.tools.sandbox.aside import read_aside, with_files, with_frame
@@ -21,9 +21,9 @@ from agent_world.tools.sandbox.mcp_server import McpServer, start_server
 from agent_world.tools.sandbox.mcp_specs import Offer, original_name
 from agent_world.tools.sandbox.process import Order, Process
 from agent_world.tools.sandbox.purity import Purity
+from agent_world.tools.sandbox.stateful import Stateful
 from agent_world.tools.sandbox.template import Template
 from agent_world.tools.specs import Rejected
-from agent_world.tools.state import diff, read_state
 
 if TYPE_CHECKING:
     from agent_world.tools.sandbox.mcp import McpBackend
@@ -33,13 +33,13 @@ T = TypeVar("T")
 MEGABYTE = 1024 * 1024
 
 
-class McpInstance:
+class McpInstance(Stateful):
     """One server on files of its own."""
 
     def __init__(self, backend: "McpBackend", template: Template, known: tuple[ToolSpec, ...], order: Order) -> None:
         """`known` are the tools of the bundle's tools.json, where there is one."""
+        super().__init__(template)
         self._backend = backend
-        self._template = template
         self._known = known
         self._order = order
         self._ids = itertools.count(1)
@@ -143,22 +143,11 @@ class McpInstance:
             await process.channel.send({"id": request, **outcome})
         return frame
 
-    async def diff(self) -> StateDiff:
-        before = self._template
-        return await self._look(lambda files: diff(before.state, read_state(files, before.schema)), before.size)
-
-    async def state_hash(self) -> str:
-        return await self._look(lambda files: read_state(files, self._template.schema).hash())
-
-    async def snapshot(self) -> bytes:
-        """The files, journals included. Raises `SandboxError` when there are some that cannot be kept."""
-        return await self._look(pack)
-
     async def restore(self, snapshot: bytes) -> None:
         await self._start(await with_files(len(snapshot), lambda: unpack(snapshot)))
 
     async def reset(self) -> None:
-        await self._start(self._template.files)
+        await self._start(self.template.files)
 
     async def close(self) -> None:
         self._closed = True
@@ -176,8 +165,7 @@ class McpInstance:
         fault = self._offer.checkers[tool].fault(arguments)
         return error_observation("invalid_arguments", fault) if fault else None
 
-    async def _look(self, use: Callable[[Files], T], more: int = 0) -> T:
-        """What `use` makes of the files of now, and of `more` bytes."""
+    async def look(self, use: Callable[[Files], T], more: int = 0) -> T:
         if self._server is None:
             raise SandboxError("The instance is closed.")
         process = self._server.process
@@ -188,7 +176,7 @@ class McpInstance:
         """The running server; after a kill, a fresh one on the files that the last one left."""
         assert self._server is not None
         if not self._server.live:
-            await self._start(await self._look(lambda files: files))
+            await self._start(await self.look(lambda files: files))
         return self._server
 
     async def _start(self, files: Files) -> None:
