@@ -105,6 +105,21 @@ async def test_a_dead_zygote_costs_the_call_in_flight_and_no_file(runtime: Local
     assert (await other.call("ping", {})).value == 1
 
 
+async def test_a_tool_that_fills_the_disk_and_hangs_leaves_an_instance_that_answers(
+    runtime: LocalBackend, world: World
+) -> None:
+    body = """
+with open('big', 'wb', buffering=0) as file:
+    try:
+        while True: file.write(b'x' * 1_000_000)
+    except OSError: pass
+while True: pass
+"""
+    seen, instance = await attack(runtime, world, body)
+    assert seen.error == "timeout"
+    assert [change.key for change in (await instance.diff()).changes] == ["big"]
+
+
 async def test_no_descriptor_of_an_instance_goes_to_a_program_that_we_start(world: World) -> None:
     before = _inheritable()
     backend = LocalBackend(QUICK)

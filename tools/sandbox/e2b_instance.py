@@ -21,7 +21,7 @@ from agent_world.tools.observation import error_observation
 from agent_world.tools.runtime import Observation, RunResult
 from agent_world.tools.sandbox.aside import with_files
 from agent_world.tools.sandbox.channel import ChannelClosed
-from agent_world.tools.sandbox.e2b_box import MEGABYTE, Box
+from agent_world.tools.sandbox.e2b_box import Box
 from agent_world.tools.sandbox.e2b_purity import Purity
 from agent_world.tools.sandbox.e2b_worker import Order, SandboxLost, Worker
 from agent_world.tools.sandbox.exchange import Call, fault, follow, observed, ready, run_result
@@ -39,11 +39,10 @@ class E2BInstance(Stateful):
     """One environment in a sandbox of its own."""
 
     def __init__(self, backend: "E2BBackend", template: Template, order: Order) -> None:
-        super().__init__(template)
+        super().__init__(template, backend.config.disk_mb)
         self._backend = backend
         self._order = order
-        self._max_bytes = backend.config.disk_mb * MEGABYTE
-        self._purity = Purity(template.schema, self._max_bytes)
+        self._purity = Purity(template.schema, self.max_bytes)
         self._ids = itertools.count(1)
         self._box: Box | None = None
         self._worker: Worker | None = None
@@ -271,7 +270,7 @@ class E2BInstance(Stateful):
     async def _read(self) -> Files:
         if self._box is None:
             raise SandboxLost("there is none")
-        return await self._box.read(self._max_bytes)
+        return await self._box.read(self.max_bytes)
 
     def _check_open(self) -> None:
         if self._closed:

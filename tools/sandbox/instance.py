@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MEGABYTE = 1024 * 1024
-
 
 class _Failed(Exception):
     """A call or program came to no result: `code` for programs to act on, `message` for a model."""
@@ -66,12 +64,11 @@ class LocalInstance(Stateful):
     """Opened by `LocalBackend`."""
 
     def __init__(self, backend: "LocalBackend", template: Template, begins: Beginning) -> None:
-        super().__init__(template)
+        super().__init__(template, backend.config.disk_mb)
         self._backend = backend
         self._begins = begins
         self.observation_chars = backend.config.observation_chars
-        self._max_bytes = backend.config.disk_mb * _MEGABYTE
-        self.purity = Purity(template, self._max_bytes)
+        self.purity = Purity(template, self.max_bytes)
         self._ids = itertools.count(1)
         self.process: Process | None = None
         self._closed = False
@@ -174,7 +171,7 @@ class LocalInstance(Stateful):
         await process.gone()
         if process.directory >= 0 and os.fstat(process.directory).st_nlink == 0:
             raise SandboxError("The instance has lost its files: reset or restore it.")
-        return await read_aside(process.directory, self._max_bytes, use, more)
+        return await read_aside(process.directory, self.max_bytes, use, more)
 
     async def _alive(self) -> Process:
         """The running process; after a kill, a fresh one on the files that the last one left."""

@@ -19,12 +19,14 @@ from agent_world.settings import McpRuntime
 from agent_world.tools.sandbox.exchange import nanoseconds
 from agent_world.tools.sandbox.launcher import NAMESPACED, Launcher
 from agent_world.tools.sandbox.mcp_command import Command, prepare
-from agent_world.tools.sandbox.mcp_instance import MEGABYTE, McpInstance
+from agent_world.tools.sandbox.mcp_instance import McpInstance
 from agent_world.tools.sandbox.mcp_specs import Offers, bundle_specs
 from agent_world.tools.sandbox.memory import MemoryWatch
 from agent_world.tools.sandbox.places import Places
 from agent_world.tools.sandbox.process import Order, Process
 from agent_world.tools.sandbox.template import Templates
+
+_MEGABYTE = 1024 * 1024
 
 
 class McpBackend:
@@ -38,7 +40,7 @@ class McpBackend:
         self.watch = MemoryWatch(config.total_memory_mb, lambda: True)
         self._programs: Launcher | None = None
         self._starting = asyncio.Lock()
-        self._templates = Templates(config.disk_mb * MEGABYTE)
+        self._templates = Templates(config.disk_mb * _MEGABYTE)
         self._places: Places[McpInstance] = Places(config.max_instances)
 
     async def start(self) -> None:
@@ -80,7 +82,7 @@ class McpBackend:
 
     def watch_server(self, process: Process) -> None:
         """Its processes and its disk together: the kernel's limit counts each process alone, and no shared memory."""
-        self.watch.add(process, (self.config.memory_mb + self.config.disk_mb) * MEGABYTE)
+        self.watch.add(process, (self.config.memory_mb + self.config.disk_mb) * _MEGABYTE)
 
     async def programs(self) -> Launcher:
         """Where programs are started: behind walls of their own, from which the server's folders are not seen."""
@@ -102,7 +104,7 @@ class McpBackend:
             f"private root, read-only: system libraries and {', '.join(self.command.readable)}; no /proc, /etc, /home",
             f"own disks of {config.disk_mb} MB for data and for temporary files, gone with the instance",
             f"limits: {config.memory_mb} MB of memory (counted every 50 ms; data of each process by the kernel), "
-            f"{self.watch.limit // MEGABYTE} MB all together, {config.disk_mb} MB a file, 256 descriptors",
+            f"{self.watch.limit // _MEGABYTE} MB all together, {config.disk_mb} MB a file, 256 descriptors",
             f"deadlines: {config.start_timeout_s:g} s to start, {config.call_timeout_s:g} s a call, "
             f"{config.run_timeout_s:g} s a program, then SIGKILL",
             "not frozen: the server sees the machine's clock and its own randomness; programs see the set clock",

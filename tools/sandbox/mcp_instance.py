@@ -30,20 +30,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MEGABYTE = 1024 * 1024
-
 
 class McpInstance(Stateful):
     """One server on files of its own."""
 
     def __init__(self, backend: "McpBackend", template: Template, known: tuple[ToolSpec, ...], order: Order) -> None:
         """`known` are the tools of the bundle's tools.json, where there is one."""
-        super().__init__(template)
+        super().__init__(template, backend.config.disk_mb)
         self._backend = backend
         self._known = known
         self._order = order
         self._ids = itertools.count(1)
-        self._purity = Purity(template, backend.config.disk_mb * MEGABYTE)
+        self._purity = Purity(template, self.max_bytes)
         self._server: McpServer | None = None
         self._offer = Offer({}, {}, ())
         self._closed = False
@@ -170,7 +168,7 @@ class McpInstance(Stateful):
             raise SandboxError("The instance is closed.")
         process = self._server.process
         await process.gone()
-        return await read_aside(process.directory, self._backend.config.disk_mb * MEGABYTE, use, more)
+        return await read_aside(process.directory, self.max_bytes, use, more)
 
     async def _alive(self) -> McpServer:
         """The running server; after a kill, a fresh one on the files that the last one left."""

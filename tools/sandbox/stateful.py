@@ -11,12 +11,16 @@ from agent_world.tools.state import diff, read_state
 
 T = TypeVar("T")
 
+_MEGABYTE = 1024 * 1024
+
 
 class Stateful(ABC):
     """Read by the trusted side, never by asking the instance. Each raises `SandboxError` when there is none to read."""
 
-    def __init__(self, template: Template) -> None:
+    def __init__(self, template: Template, disk_mb: int) -> None:
         self.template = template
+        self.max_bytes = disk_mb * _MEGABYTE + template.size
+        """Most that is read: where no disk bounds the sum, one file of the largest size fits beside the database."""
 
     @abstractmethod
     async def look(self, use: Callable[[Files], T], more: int = 0) -> T:

@@ -151,6 +151,7 @@ _result("a date becomes ISO text", "datetime.date(2026, 1, 2)", "2026-01-02")
 _result("a time with a zone becomes ISO text", "datetime.datetime(2026, 1, 2, tzinfo=datetime.timezone.utc)",
         "2026-01-02T00:00:00+00:00")  # fmt: skip
 _result("keys become text", "{1: None}", {"1": None})
+_result("of two keys that become the same text the last holds", "{1: 'a', '1': 'b'}", {"1": "b"})
 _result("nothing is null", "None")
 _result("a number keeps its type", "[1, 1.0, True, '1']", [1, 1.0, True, "1"])
 _result("NaN is refused", "float('nan')", bad=True)

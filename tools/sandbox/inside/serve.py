@@ -135,7 +135,8 @@ def compiled(source: str) -> Outcome:
 
 
 def encode(value: Any) -> Outcome:
-    """JSON of a tool's result. Dates become ISO text and sets sorted lists; NaN, bytes and all else is refused."""
+    """JSON of a tool's result. Dates become ISO text and sets sorted lists; NaN, bytes and all else is refused. Keys
+    become text as JSON has it, and of two that become the same (1 and "1") the last holds."""
     try:
         text = _ENCODER.encode(value)
         data = text.encode()
