@@ -6,6 +6,7 @@ not enforced; `ArgumentChecker.formats` lists what is declared. Patterns come fr
 time: the value at which all patterns of a call together have taken `PATTERN_S` is refused.
 """
 
+import json
 import math
 import time
 from collections.abc import Mapping
@@ -47,9 +48,28 @@ def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Any:
         yield ValidationError(f"cannot be matched against the pattern {pattern} in {PATTERN_S:g} s")
 
 
+def _unique(validator: Any, wanted: Any, instance: Any, schema: Any) -> Any:
+    """In time that grows as the list does: jsonschema's own compares each with each."""
+    from jsonschema.exceptions import ValidationError
+
+    if not wanted or not isinstance(instance, list):
+        return
+    if len({json.dumps(_whole(item), sort_keys=True) for item in instance}) < len(instance):
+        yield ValidationError(f"{instance!r} has non-unique elements")
+
+
+def _whole(value: Any) -> Any:
+    """1.0 is 1; true is neither."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _whole(item) for key, item in value.items()}
+    return [_whole(item) for item in value] if isinstance(value, list) else value
+
+
 _patterns_end: ContextVar[float] = ContextVar("_patterns_end", default=math.inf)
 """When the patterns of the call that is being checked must be done."""
-_Validator: Any = cast(Any, extend)(Draft202012Validator, {"pattern": _pattern})
+_Validator: Any = cast(Any, extend)(Draft202012Validator, {"pattern": _pattern, "uniqueItems": _unique})
 
 
 class ArgumentChecker:

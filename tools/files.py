@@ -17,6 +17,8 @@ from agent_world.errors import SandboxError
 
 MAX_FILES = 2048
 MAX_DEPTH = 8
+LEAST_WEIGHT = 1024
+_SQLITE = b"SQLite format 3\0"
 _DIGEST = hashlib.sha256().digest_size
 
 
@@ -37,6 +39,13 @@ class Files:
     def size(self) -> int:
         """Bytes of all contents."""
         return sum(map(len, self.contents.values()))
+
+    @property
+    def weight(self) -> int:
+        """Of the work on them: their bytes, and for each file as if it had `LEAST_WEIGHT` more; a file of SQLite, in
+        which few bytes may stand for many rows, as if it were large."""
+        heavy = sum(content.startswith(_SQLITE) for content in self.contents.values())
+        return self.size + LEAST_WEIGHT * (len(self.contents) + len(self.folders) + 1000 * heavy)
 
     def digest(self, path: str) -> str:
         if path not in self.digests:

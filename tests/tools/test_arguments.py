@@ -2,6 +2,7 @@ import time
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from agent_world.errors import SpecError
 from agent_world.schema import ToolSpec
@@ -109,3 +110,31 @@ def test_a_reference_to_nothing_is_a_spec_error_with_its_path(ref: str) -> None:
 def test_a_schema_that_refers_to_itself_without_end_refuses_calls() -> None:
     endless = checker({"q": {"$ref": "#/$defs/A"}}, **{"$defs": {"A": {"$ref": "#/$defs/A"}}})
     assert endless.fault({"q": 1}) == "The arguments are nested too deeply."
+
+
+@pytest.mark.parametrize(
+    ("items", "different"),
+    [
+        ([1, True, "1", None, 0, False], True),
+        ([1, 1.0], False),
+        ([{"a": 1, "b": [2.0]}, {"b": [2], "a": 1}], False),
+        ([[1, 2], [2, 1]], True),
+        ([0, -0.0], False),
+        (["a", "a"], False),
+        ([], True),
+    ],
+)
+def test_items_are_different_as_json_schema_has_it(items: list[Any], different: bool) -> None:
+    schema = {"type": "object", "properties": {"items": {"type": "array", "uniqueItems": True}}}
+    spec = ToolSpec(name="take", description="", input_schema=schema)
+    assert (ArgumentChecker(spec).fault({"items": items}) is None) is different
+    assert Draft202012Validator(schema).is_valid({"items": items}) is different
+
+
+def test_many_different_items_are_told_apart_in_time() -> None:
+    """Compared each with each they would take minutes."""
+    schema = {"type": "object", "properties": {"items": {"type": "array", "uniqueItems": True}}}
+    spec = ToolSpec(name="take", description="", input_schema=schema)
+    items = ["a", *range(100_000)]
+    assert ArgumentChecker(spec).fault({"items": items}) is None
+    assert "different items" in (ArgumentChecker(spec).fault({"items": [*items, "a"]}) or "")

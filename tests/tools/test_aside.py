@@ -139,7 +139,7 @@ async def test_others_go_on_while_all_that_a_hostile_tool_wrote_is_read(runtime:
 
 
 async def test_what_a_program_asks_for_is_judged_elsewhere_where_it_is_much(
-    runtime: Runtime, world: World, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = world(MANY_ROWS + "def take(numbers): return len(numbers)\n")
     (root / "tools.json").write_text(json.dumps({"tools": [SPEC_OF_TAKE, SPEC_OF_PING]}))
@@ -150,10 +150,10 @@ async def test_what_a_program_asks_for_is_judged_elsewhere_where_it_is_much(
         return fault(template, tool, arguments)
 
     monkeypatch.setattr("agent_world.tools.sandbox.exchange.fault", noted)
-    instance = await runtime.open(root)
-    source = "def solve(tools): return [tools.take(numbers=[1] * many) for many in (10, 100_000)]"
-    assert (await instance.run(source, "solve", {})).value == [10, 100_000]
-    assert judged == {10: True, 100_000: False}
+    source = "def solve(tools): return [tools.take(numbers=[1] * many) for many in (10, 10_000)]"
+    async with open_runtime(LocalRuntime(run_timeout_s=60)) as runtime:
+        assert (await (await runtime.open(root)).run(source, "solve", {})).value == [10, 10_000]
+    assert judged == {10: True, 10_000: False}
 
 
 async def test_others_go_on_while_a_large_database_is_compared_with_the_little_that_is_left(
@@ -277,8 +277,41 @@ def test_what_is_crowded() -> None:
     assert crowded(b"1," * 601_000)
 
 
-def test_a_document_of_too_many_values_and_a_table_of_too_many_cells_have_no_rows() -> None:
-    contents = {"a.json": b"[" + b"1," * 1_000_001 + b"1]", "b.csv": b"1," * 2_000_001}
+def test_what_would_hold_the_interpreter_has_no_rows() -> None:
+    columns = ",".join(f"c{number}" for number in range(20_001))
+    contents = {
+        "a.json": b"[" + b"1," * 1_000_001 + b"1]",
+        "b.csv": b"1," * 2_000_001,
+        "c.csv": b"1\r" * 2_000_001,
+        "d.csv": columns.encode(),
+        "e.json": json.dumps([{name: 1 for name in columns.split(",")}]).encode(),
+        "f.jsonl": b"1\n" * 100_002,
+        "g.md": b"x\n" * 100_001,
+    }
     rows = read_state(Files(contents), DatabaseSchema()).tables["files"]
-    assert rows["a.json"]["problem"] == "not JSON to be read: more than 1000000 values"
-    assert rows["b.csv"]["problem"] == "not CSV to be read: more than 2000000 cells"
+    assert {path: row["problem"] for path, row in rows.items()} == {
+        "a.json": "not JSON to be read: more than 1000000 values",
+        "b.csv": "not CSV to be read: more than 2000000 cells",
+        "c.csv": "not CSV to be read: more than 2000000 cells",
+        "d.csv": "not CSV to be read: more than 20000 columns",
+        "e.json": "not to be read by rows: more than 20000 columns",
+        "f.jsonl": "not JSON Lines to be read: more than 100000 rows",
+        "g.md": "not Markdown to be read: more than 100000 lines",
+    }
+
+
+async def test_a_little_sqlite_is_much_work_and_a_file_that_grew_meanwhile_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = threading.get_ident()
+    assert Files({"a.sqlite": b"SQLite format 3\0"}).weight > 1_000_000
+    folder = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    (tmp_path / "a").write_bytes(b"x" * 100)
+    assert await read_aside(folder, LARGE, lambda files: threading.get_ident()) == here
+    (tmp_path / "a").write_bytes(b"SQLite format 3\0")
+    assert await read_aside(folder, LARGE, lambda files: threading.get_ident()) != here
+    (tmp_path / "a").write_bytes(b"x" * 100_000)
+    monkeypatch.setattr("agent_world.tools.sandbox.aside.weight", lambda folder: 0)  # as it was a moment ago
+    found = await read_aside(folder, LARGE, lambda files: (threading.get_ident() != here, files.size))
+    assert found == (True, 100_000)
+    os.close(folder)

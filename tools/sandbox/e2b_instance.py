@@ -39,7 +39,7 @@ class E2BInstance(Stateful):
     """One environment in a sandbox of its own."""
 
     def __init__(self, backend: "E2BBackend", template: Template, order: Order) -> None:
-        super().__init__(template, backend.config.disk_mb)
+        super().__init__(template, backend.config.disk_mb, own_disk=False)
         self._backend = backend
         self._order = order
         self._purity = Purity(template.schema, self.max_bytes)
@@ -253,7 +253,7 @@ class E2BInstance(Stateful):
 
     async def look(self, use: Callable[[Files], T], more: int = 0) -> T:
         files = await self._files()
-        return await with_files(files.size + more, lambda: use(files))
+        return await with_files(files.weight + more, lambda: use(files))
 
     async def _files(self) -> Files:
         """Raises `SandboxError` when they are lost."""

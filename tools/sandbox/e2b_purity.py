@@ -36,7 +36,7 @@ class Purity:
         self._files, self._marks = after, marks
         if before is None:
             return True
-        return await with_files(before.size + after.size, lambda: self._hash(before) != self._hash(after))
+        return await with_files(before.weight + after.weight, lambda: self._hash(before) != self._hash(after))
 
     def _hash(self, files: Files) -> str:
         return read_state(files, self._schema).hash()

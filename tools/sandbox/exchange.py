@@ -17,6 +17,9 @@ from agent_world.tools.sandbox.template import Template
 MAX_CALLS = 10_000
 """Most tool calls of one program."""
 
+JUDGED = 32
+"""To judge arguments takes so many times as long as to read them."""
+
 Call = tuple[str, dict[str, Any], Observation]
 
 
@@ -76,7 +79,7 @@ async def follow(
         if len(calls) >= MAX_CALLS or not isinstance(tool, str) or not isinstance(arguments, dict):
             raise ChannelClosed("too many or malformed tool calls")
         await asyncio.sleep(0)  # frames that lie ready must not keep others from their deadlines
-        found, sound = await with_frame(frame.size, partial(_judged, template, tool, arguments))
+        found, sound = await with_frame(JUDGED * frame.size, partial(_judged, template, tool, arguments))
         if found is None:
             if around:
                 await around.before(tool)

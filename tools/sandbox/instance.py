@@ -64,7 +64,7 @@ class LocalInstance(Stateful):
     """Opened by `LocalBackend`."""
 
     def __init__(self, backend: "LocalBackend", template: Template, begins: Beginning) -> None:
-        super().__init__(template, backend.config.disk_mb)
+        super().__init__(template, backend.config.disk_mb, backend.launcher.rung in NAMESPACED)
         self._backend = backend
         self._begins = begins
         self.observation_chars = backend.config.observation_chars
@@ -195,6 +195,9 @@ class LocalInstance(Stateful):
         self._become(await self._backend.pool.start_on(self.template, files, self._begins), files)
 
     def _become(self, process: Process, files: Files) -> None:
+        if self._closed:  # meanwhile
+            process.release()
+            self._refuse_when_closed()
         if self.process:
             self.process.release()
         self.process = process

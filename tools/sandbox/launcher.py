@@ -148,8 +148,8 @@ class Launcher:
             return self._control
 
     async def _spawn(self, control: Control, order: Order, beside: Process | None, program: Program | None) -> Process:
-        if order.base and order.base.zygote != self.generation:
-            raise SandboxError("The sandbox lost a shared database when its zygote died.")
+        if order.base and (order.base.retired or order.base.zygote != self.generation):
+            raise SandboxError("The sandbox lost a shared database.")
         number = next(self._ids)
         own = self.own_ids.of(number) if self.own_ids else os.getuid()
         ours, theirs = socket.socketpair()

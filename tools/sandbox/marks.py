@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agent_world.errors import SandboxError
-from agent_world.tools.files import MAX_DEPTH, MAX_FILES
+from agent_world.tools.files import LEAST_WEIGHT, MAX_DEPTH, MAX_FILES
 
-_LEAST = 1024
-"""Bytes that a file weighs at least: to open it takes time as well."""
 _UNKNOWN = 1 << 30
 
 
@@ -37,9 +35,9 @@ def marks(folder: int) -> tuple[Mark, ...]:
 
 
 def weight(folder: int) -> int:
-    """Bytes of all below an open folder, as a measure of the work to read them. Raises `SandboxError`."""
+    """As `Files.weight`, of all below an open folder. Raises `SandboxError`."""
     found = marks(folder)
-    return _UNKNOWN if len(found) > MAX_FILES else sum(max(mark.size, _LEAST) for mark in found)
+    return _UNKNOWN if len(found) > MAX_FILES else sum(mark.size + LEAST_WEIGHT for mark in found)
 
 
 def _walk(folder: int, prefix: str, depth: int) -> Iterator[Mark]:

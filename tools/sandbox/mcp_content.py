@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from agent_world.tools.observation import error_observation, value_observation
 from agent_world.tools.runtime import Observation
+from agent_world.tools.sandbox.inside.serve import crowded
+from agent_world.tools.sandbox.mcp_conversation import MOST
 from agent_world.tools.strict_json import finite_float, refuse_constant
 
 if TYPE_CHECKING:
@@ -40,8 +42,9 @@ def _value(block: "ContentBlock") -> Any:
 
 
 def _parsed(text: str) -> Any:
-    """`'02138'` and `'true'` stay text: a tool that means a number says so in structured content."""
-    if text.lstrip()[:1] not in ("{", "["):
+    """`'02138'` and `'true'` stay text: a tool that means a number says so in structured content. So does JSON of more
+    values than a message may hold."""
+    if text.lstrip()[:1] not in ("{", "[") or crowded(text.encode(errors="replace"), MOST):
         return text
     try:
         return json.loads(text, parse_constant=refuse_constant, parse_float=finite_float)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 _END_S = 2.0
-_MOST = (200_000, 25_000)
+MOST = (200_000, 25_000)
 """Values, and lists and objects, of one message: the client makes more of each than we do of our own frames."""
 
 
@@ -126,7 +126,7 @@ class Conversation:
                 if not line.lstrip().startswith(b"{"):
                     continue
                 self.heard = max(self.heard, len(line))
-                if crowded(line, _MOST):
+                if crowded(line, MOST):
                     self.fault = "it wrote a message that holds too many values"
                     return
                 try:

@@ -14,7 +14,7 @@ from agent_world.tools.observation import error_observation
 from agent_world.tools.runtime import Observation, RunResult
 from agent_world.tools.sandbox.aside import read_aside, with_files, with_frame
 from agent_world.tools.sandbox.channel import ChannelClosed
-from agent_world.tools.sandbox.exchange import MAX_CALLS, Call, run_result
+from agent_world.tools.sandbox.exchange import JUDGED, MAX_CALLS, Call, run_result
 from agent_world.tools.sandbox.mcp_content import result_observation
 from agent_world.tools.sandbox.mcp_conversation import ServerGone
 from agent_world.tools.sandbox.mcp_server import McpServer, start_server
@@ -36,7 +36,7 @@ class McpInstance(Stateful):
 
     def __init__(self, backend: "McpBackend", template: Template, known: tuple[ToolSpec, ...], order: Order) -> None:
         """`known` are the tools of the bundle's tools.json, where there is one."""
-        super().__init__(template, backend.config.disk_mb)
+        super().__init__(template, backend.config.disk_mb, own_disk=True)
         self._backend = backend
         self._known = known
         self._order = order
@@ -61,19 +61,19 @@ class McpInstance(Stateful):
 
     async def _call(self, tool: str, arguments: Mapping[str, Any], size: int) -> Observation:
         """`size` is that of the frame with the arguments, where a program asks."""
-        fault = await with_frame(size, lambda: self._fault(tool, arguments))
+        fault, ready = await with_frame(JUDGED * size, lambda: self._judged(tool, arguments))
         if fault:
             return fault
-        assert self._server is not None
         if not self._offer.specs[tool].annotations.read_only:
             self._purity.touched()
-            return await self._perform(tool, arguments)
-        await self._purity.before(self._server.process.directory)
-        found = await self._perform(tool, arguments)
-        await self._server.process.gone()  # where it was killed
-        return replace(found, impure=True) if await self._purity.wrote(self._server.process.directory) else found
+            return await self._perform(tool, ready)
+        await self._purity.before(self._running().process.directory)
+        found = await self._perform(tool, ready)
+        process = self._running().process
+        await process.gone()  # where it was killed
+        return replace(found, impure=True) if await self._purity.wrote(process.directory) else found
 
-    async def _perform(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
+    async def _perform(self, tool: str, ready: dict[str, Any]) -> Observation:
         from mcp import McpError
         from pydantic import ValidationError
 
@@ -85,7 +85,6 @@ class McpInstance(Stateful):
         try:
             self._backend.watch.busy(server.process)
             async with asyncio.timeout(config.call_timeout_s):
-                ready = self._offer.checkers[tool].ready(arguments)
                 result = await server.call(original_name(self._offer.specs[tool]), ready)
         except TimeoutError:
             server.process.kill()
@@ -149,24 +148,30 @@ class McpInstance(Stateful):
 
     async def close(self) -> None:
         self._closed = True
-        if self._server:
-            await self._server.release()
-            self._server = None
-        self._backend.forget(self)
+        server, self._server = self._server, None
+        try:
+            if server:
+                await server.release()
+        finally:
+            self._backend.forget(self)
 
-    def _fault(self, tool: str, arguments: Any) -> Observation | None:
-        """Why the call is not made, if so."""
+    def _judged(self, tool: str, arguments: Any) -> tuple[Observation | None, dict[str, Any]]:
+        """Why the call is not made, if so; else the arguments as the tool gets them."""
+        self._running()
+        if tool not in self._offer.checkers:
+            return error_observation("unknown_tool", f"There is no tool {tool!r}."), {}
+        fault = self._offer.checkers[tool].fault(arguments)
+        if fault:
+            return error_observation("invalid_arguments", fault), {}
+        return None, self._offer.checkers[tool].ready(arguments)
+
+    def _running(self) -> McpServer:
         if self._server is None:
             raise SandboxError("The instance is closed.")
-        if tool not in self._offer.checkers:
-            return error_observation("unknown_tool", f"There is no tool {tool!r}.")
-        fault = self._offer.checkers[tool].fault(arguments)
-        return error_observation("invalid_arguments", fault) if fault else None
+        return self._server
 
     async def look(self, use: Callable[[Files], T], more: int = 0) -> T:
-        if self._server is None:
-            raise SandboxError("The instance is closed.")
-        process = self._server.process
+        process = self._running().process
         await process.gone()
         return await read_aside(process.directory, self.max_bytes, use, more)
 
@@ -190,6 +195,9 @@ class McpInstance(Stateful):
         except BaseException:
             await server.release()
             raise
+        if self._closed:  # meanwhile
+            await server.release()
+            raise SandboxError("The instance is closed.")
         if self._server:
             await self._server.release()
         self._server = server

@@ -106,8 +106,10 @@ class McpServer:
             output.close()
 
     async def release(self) -> None:
-        await self.end()
-        self.process.release()
+        try:
+            await self.end()
+        finally:
+            self.process.release()
 
     def last_words(self) -> str:
         """The last line that it wrote to its standard errors; the protocol's fault where there is none."""

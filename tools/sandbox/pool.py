@@ -138,9 +138,9 @@ class Pool:
         try:
             return await self._spawn(dataclasses.replace(self._order, base=base))
         except SandboxError:
-            if base.zygote == self._launcher.generation:
+            if base.zygote == self._launcher.generation and not base.retired:
                 raise
-        return await self._on_own_files(template)  # the base went with its zygote
+        return await self._on_own_files(template)  # the base went, with its zygote or its bundle
 
     async def _spawn(self, order: Order, beside: Process | None = None) -> Process:
         process = await self._launcher.spawn(order, beside)

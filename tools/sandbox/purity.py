@@ -43,7 +43,7 @@ class Purity:
             return False
         before, after = self._files, await self._read(directory)
         self._files, self._marks = after, now
-        return await with_files(before.size + after.size, lambda: self._hash(before) != self._hash(after))
+        return await with_files(before.weight + after.weight, lambda: self._hash(before) != self._hash(after))
 
     def _hash(self, files: Files) -> str:
         return read_state(files, self._template.schema).hash()

@@ -44,9 +44,14 @@ class Template:
         """Bytes of the database."""
         return self.files.size
 
-    @cached_property
+    @property
     def state(self) -> State:
-        return read_state(self.files, self.schema)
+        """Made at the first look; no `cached_property`, whose lock is one for all templates: who has a small one would
+        wait for a large one."""
+        if "_state" not in self.__dict__:
+            self.__dict__["_state"] = read_state(self.files, self.schema)
+        found: State = self.__dict__["_state"]
+        return found
 
 
 class Templates:

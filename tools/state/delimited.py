@@ -5,7 +5,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from agent_world.tools.state.model import MAX_CELLS, Found, Row, Unreadable
+from agent_world.tools.state.model import MAX_CELLS, MAX_COLUMNS, Found, Row, Unreadable
 
 MARKS = (",", ";", "\t", "|")
 
@@ -22,6 +22,8 @@ def csv_tables(content: bytes, key: Sequence[str], marks: Sequence[str] = MARKS)
     except (ValueError, csv.Error) as error:
         raise Unreadable(f"not CSV: {error}") from error
     header = lines[0] if lines else []
+    if len(header) > MAX_COLUMNS:
+        raise Unreadable(f"not CSV to be read: more than {MAX_COLUMNS} columns")
     if len(set(header)) < len(header):
         twice = Counter(header).most_common(1)[0][0]
         raise Unreadable(f"not CSV: a column name occurs twice ({twice[:40]!r})")

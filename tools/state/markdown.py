@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from agent_world.tools.state.model import Found, Row, Unreadable
+from agent_world.tools.state.model import MAX_ROWS, Found, Row, Unreadable
 from agent_world.tools.state.yaml_events import read_yaml
 
 _FENCE = re.compile(r" {0,3}(```|~~~)")
@@ -16,9 +16,11 @@ def markdown_tables(content: bytes) -> tuple[list[Found], dict[str, Row], str]:
     """Front matter and tables; the columns of each table; and the text around them, a mark in each table's place.
 
     Front matter that is no mapping, and a table with lines of unequal length or a column twice, stay text.
-    Raises `Unreadable` for what is not UTF-8.
+    Raises `Unreadable` for what is not UTF-8, or too long.
     """
     try:
+        if content.count(b"\n") > MAX_ROWS:
+            raise Unreadable(f"not Markdown to be read: more than {MAX_ROWS} lines")
         lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise Unreadable(f"not Markdown: {error}") from error

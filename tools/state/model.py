@@ -16,6 +16,7 @@ MAX_CELLS = 2_000_000
 MAX_VALUES = 1_000_000
 """Most values of one JSON document, inner ones included: to parse them holds the interpreter for some 70 ms, in which
 no deadline is looked at."""
+MAX_COLUMNS = 20_000
 _BATCH = 5000
 """Cells that are put into words at a time, for the same reason."""
 MAX_DEPTH = 64

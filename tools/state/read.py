@@ -16,6 +16,7 @@ from agent_world.tools.state.markdown import markdown_tables
 from agent_world.tools.state.model import (
     FILES,
     MAX_BYTES,
+    MAX_COLUMNS,
     MAX_ROWS,
     FileRows,
     Found,
@@ -208,6 +209,8 @@ def _named(job: _Job, found: Sequence[Found]) -> dict[str, Rows]:
     the schema says it is."""
     if sum(len(table.rows) for table in found) > MAX_ROWS:
         raise Unreadable(f"not to be read by rows: more than {MAX_ROWS} rows")
+    if any(len(row) > MAX_COLUMNS for table in found for row in table.rows):
+        raise Unreadable(f"not to be read by rows: more than {MAX_COLUMNS} columns")
     keys = dict(job.known)
     lone = job.known[0][0] if job.known and not any(table.name in keys for table in found) else None
     named: dict[str, Rows] = {}

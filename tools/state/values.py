@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from agent_world.tools.state.model import MAX_VALUES, Found, Row, Unreadable, check_depth
+from agent_world.tools.state.model import MAX_ROWS, MAX_VALUES, Found, Row, Unreadable, check_depth
 from agent_world.tools.strict_json import finite_float, refuse_constant, unique_keys
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -18,8 +18,10 @@ def json_tables(content: bytes) -> list[Found]:
 
 def json_lines_tables(content: bytes) -> list[Found]:
     """Raises `Unreadable`, naming the line."""
-    items = []
+    items: list[Any] = []
     for number, line in enumerate(_decoded(content, "JSON Lines").split("\n"), 1):
+        if len(items) > MAX_ROWS:
+            raise Unreadable(f"not JSON Lines to be read: more than {MAX_ROWS} rows")
         if line.strip():
             try:
                 items.append(_json(line))
