@@ -115,7 +115,8 @@ async def _starts(bench: Bench) -> None:
             for _ in range(5):
                 bench.add("subprocess", await _timed(call_subprocess, "ping", bench.script, bench.data))
                 bench.add("reset", await _reset(pooled, bench.root))
-                await _starts_of_instances(bench, pooled, unpooled, "")
+                for _ in range(3):
+                    await _starts_of_instances(bench, pooled, unpooled, "")
                 await _starts_of_instances(bench, pooled, unpooled, " after idleness", _IDLE_S)
     thousand, hundred = Target(kind="at_least", bound=1000), Target(kind="at_least", bound=100)
     bench.figure(
@@ -132,7 +133,7 @@ async def _starts(bench: Bench) -> None:
     bench.figure("warm hand-out and first answer, machine idle before", "warm after idleness", "mcp start", MCP,
                  note=f"{_IDLE_S * 1000:.0f} ms of it")  # fmt: skip
     bench.figure("cold start of an instance", "cold", "mcp start", MCP, hundred,
-                 "to its first answer, with none started ahead; right after other work, as the server's")  # fmt: skip
+                 "to its first answer, with none started ahead; right after other starts")  # fmt: skip
     bench.figure("cold start of an instance, machine idle before", "cold after idleness", "mcp start", MCP,
                  note=f"{_IDLE_S * 1000:.0f} ms of it")  # fmt: skip
     bench.figure("cold start of the backend", "backend", "mcp start", MCP, None,
