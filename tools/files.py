@@ -18,7 +18,8 @@ from agent_world.errors import SandboxError
 MAX_FILES = 2048
 MAX_DEPTH = 8
 LEAST_WEIGHT = 1024
-_SQLITE = b"SQLite format 3\0"
+SQLITE = b"SQLite format 3\0"
+"""What a file of it begins with."""
 _DIGEST = hashlib.sha256().digest_size
 
 
@@ -44,7 +45,7 @@ class Files:
     def weight(self) -> int:
         """Of the work on them: their bytes, and for each file as if it had `LEAST_WEIGHT` more; a file of SQLite, in
         which few bytes may stand for many rows, as if it were large."""
-        heavy = sum(content.startswith(_SQLITE) for content in self.contents.values())
+        heavy = sum(content.startswith(SQLITE) for content in self.contents.values())
         return self.size + LEAST_WEIGHT * (len(self.contents) + len(self.folders) + 1000 * heavy)
 
     def digest(self, path: str) -> str:

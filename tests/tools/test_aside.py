@@ -14,9 +14,9 @@ from agent_world.errors import SandboxError
 from agent_world.schema import DatabaseSchema
 from agent_world.settings import LocalRuntime
 from agent_world.tools.files import MAX_FILES, Files
-from agent_world.tools.runtime import Observation, Runtime, open_runtime
+from agent_world.tools.runtime import Instance, Observation, Runtime, open_runtime
 from agent_world.tools.sandbox.aside import read_aside, with_files, write_aside
-from agent_world.tools.sandbox.exchange import fault
+from agent_world.tools.sandbox.exchange import judged
 from agent_world.tools.sandbox.inside.serve import crowded
 from agent_world.tools.sandbox.local import LocalBackend
 from agent_world.tools.sandbox.marks import weight
@@ -124,18 +124,22 @@ async def test_a_folder_may_be_closed_while_it_is_read_and_written(tmp_path: Pat
     assert descriptors() == kept
 
 
+async def compared_while_another_answers(hostile: Instance, sibling: Instance) -> None:
+    comparing = asyncio.create_task(hostile.diff())
+    answers = 0
+    while not comparing.done():
+        assert (await sibling.call("ping", {})).value == 1
+        await asyncio.sleep(0)
+        answers += 1
+    assert len((await comparing).changes) == 40_000
+    assert answers >= 5
+
+
 async def test_others_go_on_while_all_that_a_hostile_tool_wrote_is_read(runtime: Runtime, world: World) -> None:
     root = world(MANY_ROWS)
     hostile, sibling = await runtime.open(root), await runtime.open(root)
     await hostile.call("fill", {})
-    reading = asyncio.create_task(hostile.diff())
-    answers = 0
-    while not reading.done():
-        assert (await sibling.call("ping", {})).value == 1
-        await asyncio.sleep(0)
-        answers += 1
-    assert len((await reading).changes) == 40_000
-    assert answers >= 5
+    await compared_while_another_answers(hostile, sibling)
 
 
 async def test_what_a_program_asks_for_is_judged_elsewhere_where_it_is_much(
@@ -143,17 +147,17 @@ async def test_what_a_program_asks_for_is_judged_elsewhere_where_it_is_much(
 ) -> None:
     root = world(MANY_ROWS + "def take(numbers): return len(numbers)\n")
     (root / "tools.json").write_text(json.dumps({"tools": [SPEC_OF_TAKE, SPEC_OF_PING]}))
-    here, judged = threading.get_ident(), dict[int, bool]()
+    here, at_once = threading.get_ident(), dict[int, bool]()
 
-    def noted(template: Template, tool: str, arguments: dict[str, Any]) -> Observation | None:
-        judged[len(arguments["numbers"])] = threading.get_ident() == here
-        return fault(template, tool, arguments)
+    def noted(template: Template, tool: str, arguments: dict[str, Any]) -> tuple[Observation | None, dict[str, Any]]:
+        at_once[len(arguments["numbers"])] = threading.get_ident() == here
+        return judged(template, tool, arguments)
 
-    monkeypatch.setattr("agent_world.tools.sandbox.exchange.fault", noted)
+    monkeypatch.setattr("agent_world.tools.sandbox.exchange.judged", noted)
     source = "def solve(tools): return [tools.take(numbers=[1] * many) for many in (10, 10_000)]"
     async with open_runtime(LocalRuntime(run_timeout_s=60)) as runtime:
         assert (await (await runtime.open(root)).run(source, "solve", {})).value == [10, 10_000]
-    assert judged == {10: True, 10_000: False}
+    assert at_once == {10: True, 10_000: False}
 
 
 async def test_others_go_on_while_a_large_database_is_compared_with_the_little_that_is_left(
@@ -163,14 +167,7 @@ async def test_others_go_on_while_a_large_database_is_compared_with_the_little_t
     root = world(MANY_ROWS + "import os\ndef drop(): os.remove('data.json')\n", data__json=rows)
     hostile, sibling = await runtime.open(root), await runtime.open(root)
     await hostile.call("drop", {})
-    comparing = asyncio.create_task(hostile.diff())
-    answers = 0
-    while not comparing.done():
-        assert (await sibling.call("ping", {})).value == 1
-        await asyncio.sleep(0)
-        answers += 1
-    assert len((await comparing).changes) == 40_000
-    assert answers >= 5
+    await compared_while_another_answers(hostile, sibling)
 
 
 async def test_what_a_program_leaves_behind_has_ended_when_its_result_is_there(runtime: Runtime, world: World) -> None:

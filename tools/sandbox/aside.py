@@ -43,15 +43,7 @@ async def read_aside(directory: int, max_bytes: int, use: Callable[[Files], T], 
         if not files.refused and files.weight + more <= _LIGHT:  # else it became another meanwhile
             return use(files)
         weighing = max_bytes
-    own = os.dup(directory)
-
-    def work() -> T:
-        try:
-            return use(read_files(own, max_bytes))
-        finally:
-            os.close(own)
-
-    return await with_files(weighing, work)
+    return await with_files(weighing, _holding(directory, lambda own: use(read_files(own, max_bytes))))
 
 
 async def write_aside(directory: int, files: Files, owner: int | None) -> None:
@@ -59,17 +51,23 @@ async def write_aside(directory: int, files: Files, owner: int | None) -> None:
     written any more. Raises `OSError`."""
     if files.size + _BYTES_OF_OPENING * (len(files.contents) + len(files.folders)) <= _FEW_BYTES_TO_WRITE:
         return write_files(directory, files, owner)
-    own = os.dup(directory)
-
-    def work() -> None:
-        try:
-            write_files(own, files, owner)
-        finally:
-            os.close(own)
-
+    work = _holding(directory, lambda own: write_files(own, files, owner))
     writing = asyncio.wrap_future(_files.submit(work))
     try:
         await asyncio.shield(writing)
     except asyncio.CancelledError:
         await asyncio.wait([writing])
         raise
+
+
+def _holding(directory: int, work: Callable[[int], T]) -> Callable[[], T]:
+    """`work` on a descriptor of its own of an open folder, to be called once."""
+    own = os.dup(directory)
+
+    def held() -> T:
+        try:
+            return work(own)
+        finally:
+            os.close(own)
+
+    return held

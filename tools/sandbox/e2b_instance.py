@@ -24,7 +24,7 @@ from agent_world.tools.sandbox.channel import ChannelClosed
 from agent_world.tools.sandbox.e2b_box import Box
 from agent_world.tools.sandbox.e2b_purity import Purity
 from agent_world.tools.sandbox.e2b_worker import Order, SandboxLost, Worker
-from agent_world.tools.sandbox.exchange import Call, fault, follow, observed, ready, run_result
+from agent_world.tools.sandbox.exchange import Call, follow, judged, observed, run_result
 from agent_world.tools.sandbox.stateful import Stateful
 from agent_world.tools.sandbox.template import Template
 
@@ -58,10 +58,9 @@ class E2BInstance(Stateful):
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
         self._check_open()
-        refused = fault(self.template, tool, arguments)
+        refused, checked = judged(self.template, tool, arguments)
         if refused:
             return refused
-        checked = ready(self.template, tool, arguments)
         try:
             return await self._do(lambda: self._call(tool, checked))
         except SandboxLost as error:

@@ -50,19 +50,17 @@ def nanoseconds(clock: str) -> int:
     return int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()) * 1_000_000_000
 
 
-def fault(template: Template, tool: str, arguments: Any) -> Observation | None:
-    """Why the call is not made, if so."""
+def judged(template: Template, tool: str, arguments: Mapping[str, Any]) -> tuple[Observation | None, dict[str, Any]]:
+    """Why the call is not made, if so; else the arguments as the tool gets them."""
     checkers = template.checkers
-    if checkers and tool not in checkers:
-        return error_observation("unknown_tool", f"There is no tool {tool!r}.")
-    found = checkers[tool].fault(arguments) if checkers else None
-    return error_observation("invalid_arguments", found) if found else None
-
-
-def ready(template: Template, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments as the tool gets them."""
-    checkers = template.checkers
-    return checkers[tool].ready(arguments) if checkers else dict(arguments)
+    if not checkers:
+        return None, dict(arguments)
+    if tool not in checkers:
+        return error_observation("unknown_tool", f"There is no tool {tool!r}."), {}
+    found = checkers[tool].fault(arguments)
+    if found:
+        return error_observation("invalid_arguments", found), {}
+    return None, checkers[tool].ready(arguments)
 
 
 async def follow(
@@ -79,7 +77,7 @@ async def follow(
         if len(calls) >= MAX_CALLS or not isinstance(tool, str) or not isinstance(arguments, dict):
             raise ChannelClosed("too many or malformed tool calls")
         await asyncio.sleep(0)  # frames that lie ready must not keep others from their deadlines
-        found, sound = await with_frame(JUDGED * frame.size, partial(_judged, template, tool, arguments))
+        found, sound = await with_frame(JUDGED * frame.size, partial(judged, template, tool, arguments))
         if found is None:
             if around:
                 await around.before(tool)
@@ -92,11 +90,6 @@ async def follow(
             await channel.send({"id": request, "error": json.loads(found.text)["error"]})
         calls.append((tool, arguments, found))
     return frame
-
-
-def _judged(template: Template, tool: str, arguments: dict[str, Any]) -> tuple[Observation | None, dict[str, Any]]:
-    found = fault(template, tool, arguments)
-    return found, {} if found else ready(template, tool, arguments)
 
 
 async def observed(outcome: Answer, limit: int) -> Observation:

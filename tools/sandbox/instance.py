@@ -20,7 +20,7 @@ from agent_world.tools.observation import error_observation
 from agent_world.tools.runtime import Observation, RunResult
 from agent_world.tools.sandbox.aside import read_aside, with_files
 from agent_world.tools.sandbox.channel import Answer, ChannelClosed
-from agent_world.tools.sandbox.exchange import Call, fault, follow, observed, ready, run_result
+from agent_world.tools.sandbox.exchange import Call, follow, judged, observed, run_result
 from agent_world.tools.sandbox.launcher import NAMESPACED
 from agent_world.tools.sandbox.process import Beginning, Process
 from agent_world.tools.sandbox.purity import Purity
@@ -74,10 +74,9 @@ class LocalInstance(Stateful):
         self._closed = False
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
-        refused = fault(self.template, tool, arguments)
+        refused, checked = judged(self.template, tool, arguments)
         if refused:
             return refused
-        checked = ready(self.template, tool, arguments)
         message = {"id": next(self._ids), "op": "call", "tool": tool, "arguments": checked}
         seconds = self._backend.config.call_timeout_s
         try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from agent_world.schema import DatabaseSchema, Table
-from agent_world.tools.files import Files
+from agent_world.tools.files import LEAST_WEIGHT, SQLITE, Files
 from agent_world.tools.state.delimited import MARKS, csv_tables
 from agent_world.tools.state.markdown import markdown_tables
 from agent_world.tools.state.model import (
@@ -28,7 +28,7 @@ from agent_world.tools.state.model import (
     opaque,
     unused,
 )
-from agent_world.tools.state.sqlite import MAGIC, SIDECARS, sqlite_tables
+from agent_world.tools.state.sqlite import SIDECARS, sqlite_tables
 from agent_world.tools.state.values import json_lines_tables, json_tables, value_tables
 from agent_world.tools.state.volatile import hidden_columns, is_hidden_file
 from agent_world.tools.state.yaml_events import read_yaml
@@ -117,11 +117,7 @@ def _kind(path: str, content: bytes, known: Sequence[Table]) -> str:
     if known:
         return known[0].format
     named = _KINDS.get(path.rpartition(".")[2].lower(), "other") if "." in path else "other"
-    return "sqlite" if content.startswith(MAGIC) else named
-
-
-_LEAST = 1000
-"""Bytes that anything remembered counts for."""
+    return "sqlite" if content.startswith(SQLITE) else named
 
 
 class _Remembered:
@@ -139,7 +135,7 @@ class _Remembered:
                 return self._found[key][1]
         parsed = make()
         with self._lock:
-            weight = max(size, _LEAST)
+            weight = max(size, LEAST_WEIGHT)
             if size <= self._most and key not in self._found:
                 self._found[key] = weight, parsed
                 self._room -= weight

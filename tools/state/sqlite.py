@@ -16,7 +16,6 @@ from typing import Any
 from agent_world.tools.sql import sql_name
 from agent_world.tools.state.model import MAX_CELLS, MAX_ROWS, Found, Row, Unreadable
 
-MAGIC = b"SQLite format 3\0"
 SIDECARS = ("-journal", "-wal", "-shm")
 _MAX_STEPS = 2000
 """Most progress reports (each 10,000 SQLite instructions) of one reading."""

@@ -6,6 +6,7 @@ from email.message import Message
 from pathlib import PurePosixPath
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from agent_world.tools.files import SQLITE
 from agent_world.tools.web.fetch import Received
 from agent_world.tools.web.text_tables import decode, looks_like_csv
 
@@ -25,7 +26,7 @@ KINDS = {
 PAGE_KINDS = ("text/html", "application/xhtml+xml")
 UNTOLD = re.compile(r"|text/plain|(application|binary)/(octet-stream|binary|force-download|x-download|vnd\.ms-excel)")
 """Content types that say nothing of the content."""
-SIGNS = {b"SQLite format 3\0": ".sqlite", b"%PDF-": ".pdf"}
+SIGNS = {SQLITE: ".sqlite", b"%PDF-": ".pdf"}
 NAMELESS = {"", "export", "download", "data", "file", "get", "view", "raw", "index"}
 """Names of addresses that call all files the same."""
 
